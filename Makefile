@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-all validate fuzz mutants lint types docs page screenshots bench clean
+.PHONY: install demo test test-all test-oldest test-newest validate fuzz mutants lint types docs card page \
+	screenshots bench clean
 
 install: $(STAMP)
 
@@ -35,6 +36,21 @@ $(VENV)/.all: $(VENV)/.smollm2
 test-all: lint types $(VENV)/.all
 	$(BIN)/python -m pytest -n auto
 
+# The main job with only the required dependencies, in a fresh environment: their lowest versions that
+# pyproject.toml allows, and the newest ones
+MAIN_JOB := tests/test_api.py tests/test_register.py tests/test_storage.py tests/test_cache.py tests/builders \
+	tests/metrics tests/models/test_exact.py tests/models/test_score.py tests/models/test_loading.py \
+	tests/report/test_report.py tests/runs tests/statistics/test_statistics.py tests/commands/test_build.py
+
+test-oldest: RESOLUTION := lowest-direct
+test-newest: RESOLUTION := highest
+test-oldest test-newest: test-%:
+	$(PYTHON) -m venv --clear .venv-$*
+	.venv-$*/bin/pip install --quiet "torch==2.13.0" uv
+	.venv-$*/bin/uv pip install --python .venv-$* --resolution $(RESOLUTION) \
+		--editable . "torch==2.13.0" "pytest>=8.3" "hypothesis>=6.100"
+	.venv-$*/bin/python -m pytest -m "not slow and not fuzz and not upstream" $(MAIN_JOB)
+
 # models with planted odds, and faults planted into the package (ARGS=--quick: four small models)
 validate: $(STAMP)
 	$(BIN)/python -m tests.validation $(ARGS)
@@ -46,6 +62,7 @@ fuzz: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 # mypy does not read package-dir, so it checks a tree of links laid out like the wheel
 types: $(STAMP)
@@ -53,6 +70,10 @@ types: $(STAMP)
 	@ln -s $(CURDIR)/gest_dataset/* build/types/gest_dataset/
 	@ln -s $(CURDIR)/builders $(CURDIR)/metrics build/types/gest_dataset/
 	cd build/types && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p gest_dataset
+
+# the page on GitHub about the configs
+card: $(STAMP)
+	$(BIN)/python -m tests.support.dataset_card
 
 docs: $(STAMP)
 	$(BIN)/python -m mkdocs build
@@ -82,4 +103,4 @@ mutants: $(STAMP)
 	$(BIN)/python tests/mutants/run.py $(PACKAGE) $(if $(SAMPLE),--sample $(SAMPLE))
 
 clean:
-	rm -rf build *.egg-info
+	rm -rf build *.egg-info .venv-oldest .venv-newest

@@ -100,9 +100,10 @@ def serve(delay: float, pipe: Connection) -> None:
 
 def prompts(sentences: int) -> list[Any]:
     """As many questions as GEST has, of their length."""
+    from gest_dataset.models.chat.probes import CHAT_PROBES
     from gest_dataset.probes import choice
 
-    (wording, *_) = choice.read_wordings("en")
+    (wording, *_) = CHAT_PROBES["choice"].read_wordings("en", None)
     rows = (
         {"id": f"{n}", "sentence": f"Sentence {n}: I always wanted to lead others."} for n in range(sentences)
     )
@@ -113,11 +114,10 @@ def bodies(sentences: int) -> list[bytes]:
     """What `gest ask` sends for them."""
     from gest_dataset.models.base import Sampling
     from gest_dataset.models.chat.probes import CHAT_PROBES
-    from gest_dataset.models.served.client import Client
-    from gest_dataset.models.served.model import ServedModel
+    from gest_dataset.models.served.chat import chat_body
 
-    model, sampling = ServedModel(MODEL, Client("", 1), {}), Sampling(top=CHAT_PROBES["choice"].top)
-    return [json.dumps(model._chat_body(p, sampling, "max_tokens")).encode() for p in prompts(sentences)]
+    sampling = Sampling(top=CHAT_PROBES["choice"].top)
+    return [json.dumps(chat_body(MODEL, p, sampling, "max_tokens")).encode() for p in prompts(sentences)]
 
 
 def floor(port: int, sentences: int, connections: int) -> None:
@@ -160,7 +160,7 @@ def ours(port: int, sentences: int, connections: int) -> None:
     """What `gest_dataset.ask` does with them: each asked, kept on the disk, counted."""
     from gest_dataset.cache import ResponseCache
     from gest_dataset.models.base import Sampling
-    from gest_dataset.models.chat.collect import Collector
+    from gest_dataset.models.chat.ask import collect
     from gest_dataset.models.chat.probes import CHAT_PROBES
     from gest_dataset.models.served.model import connect
 
@@ -171,7 +171,7 @@ def ours(port: int, sentences: int, connections: int) -> None:
         tempfile.TemporaryDirectory() as folder,
         ResponseCache(Path(folder) / "cache.sqlite3") as cache,
     ):
-        _timed(lambda: Collector(model, asked, sampling, cache).ask(asked))
+        _timed(lambda: collect(model, asked, sampling, cache))
 
 
 CLIENTS: dict[str, Callable[[int, int, int], None]] = {"floor": floor, "urllib3": bare, "gest ask": ours}

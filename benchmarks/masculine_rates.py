@@ -27,8 +27,9 @@ from rich.table import Table
 import gest_dataset  # noqa: F401  (registers the name gest)
 from gest_dataset import published
 from gest_dataset.gender import Detection, detect, explain
-from gest_dataset.gender.parsing import parse_texts
-from gest_dataset.gender.rules import RULES
+from gest_dataset.gender.parsers import open_parser
+from gest_dataset.gender.parsing import DEFAULT_CACHE, parse_texts
+from gest_dataset.gender.rules.engine import RULES
 from gest_dataset.languages import SLAVIC
 from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.stereotypes import STEREOTYPES
@@ -74,7 +75,8 @@ def against_the_tags(
     rows: Sequence[dict[str, Any]], found: Sequence[Detection], language: str, model: Path, cache: Path | None
 ) -> list[tuple[str, str, str, str]]:
     """Id, word, the tag's gender and the form's, where these two differ."""
-    parses = parse_texts([row["translation"] for row in rows], language, "udpipe", model, cache)
+    parser, texts = open_parser("udpipe", language, model), [row["translation"] for row in rows]
+    parses = parse_texts(texts, language, parser, cache or DEFAULT_CACHE)
     differing = []
     for row, detection, parse in zip(rows, found, parses, strict=True):
         for sentence in parse.sentences:
@@ -104,9 +106,7 @@ def main() -> None:
     for name in ("pair", "yield", "published", "conflicts", "mean |dp|", "max |dp|", ""):
         table.add_column(name, justify="left" if name == "pair" else "right")
     for language in arguments.languages:
-        data = load_dataset("gest", f"{language}_translations", split="test")
-        systems = data.features["system"].names
-        rows = [{**row, "system": systems[row["system"]]} for row in data]
+        rows = load_dataset("gest", f"{language}_translations", split="test").to_list()
         texts = [row["translation"] for row in rows]
         start = time.perf_counter()
         found = detect(

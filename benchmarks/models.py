@@ -95,20 +95,21 @@ def pairs_of_translations() -> Any:
     from gest_dataset.builders.pairs import pair_row
     from gest_dataset.builders.reading import read_csv
     from gest_dataset.data.sources import fetch
-    from gest_dataset.translation.pairs import FRAMES
+    from gest_dataset.translation.pairs import FRAMES, prompt_for
     from gest_dataset.translation.quotation import quotation
 
     found: dict[tuple[str, str], dict[str, Any]] = {}
     sentences = load_dataset("gest", "en_1_0", split="test")
     for key in CONFIGS["sk_translations"].sources[1:]:
         translated = {cells["from"]: cells["to"] for _, cells in read_csv(fetch(key))}
-        for sentence, frame in product(sentences, FRAMES.values()):
+        for sentence, frame in product(sentences, FRAMES):
             answers = [
-                translated.get(frame.prompt(sentence["sentence"], side)) for side in ("male", "female")
+                translated.get(prompt_for(frame, sentence["sentence"], side)) for side in ("male", "female")
             ]
             masculine, feminine = (quotation(answer) if answer else None for answer in answers)
             if masculine and feminine:
-                row = pair_row("sk", (), sentence["stereotype"], sentence["sentence"], masculine, feminine)
+                facts = (sentence["id"], "sk", (), sentence["stereotype"], sentence["sentence"])
+                row = pair_row(*facts, masculine, feminine)
                 if isinstance(row, dict):
                     found.setdefault((masculine, feminine), row)
     return Dataset.from_list(list(found.values())).remove_columns("systems")

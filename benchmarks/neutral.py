@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,9 +25,10 @@ from printing import show
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.neutral import TABLE, pack_hashes, text_hash
 from gest_dataset.data import sources
-from gest_dataset.gender import TextWarning, detect
+from gest_dataset.gender import detect
 from gest_dataset.gender.grammar import load_grammar
-from gest_dataset.gender.parsing import parse_texts
+from gest_dataset.gender.parsers import open_parser
+from gest_dataset.gender.parsing import DEFAULT_CACHE, parse_texts
 from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.stereotypes import STEREOTYPES
@@ -55,13 +55,13 @@ def could_be_gendered(token: Token, tree: Tree, language: str) -> bool:
 
 def neutral(texts: Sequence[str], language: str, model: Path, cache: Path | None) -> set[str]:
     """The texts in which nothing shows a gender, or could."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextWarning)
-        found = zip(texts, detect(texts, language, "udpipe", model, cache=cache), strict=True)
+    found = zip(texts, detect(texts, language, "udpipe", model, cache=cache), strict=True)
     unknown = [text for text, d in found if d.gender == "unknown" and not d.conflict and not d.problem]
     return {
         parse.text
-        for parse in parse_texts(unknown, language, "udpipe", model, cache)
+        for parse in parse_texts(
+            unknown, language, open_parser("udpipe", language, model), cache or DEFAULT_CACHE
+        )
         if not any(
             could_be_gendered(token, sentence, language)
             for sentence in parse.sentences

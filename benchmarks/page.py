@@ -91,7 +91,7 @@ def translated(folder: Path) -> None:
             part = rows.select(np.flatnonzero(own == there[number % len(there)]).tolist()).to_list()
             told = [
                 {
-                    "id": row["id"].partition(f"-{language}")[0],
+                    "id": row["sentence_id"],
                     "stereotype": row["stereotype"],
                     "source": row["source"],
                     "translation": row["translation"] + ("" if number < len(there) else " ·"),

@@ -3,7 +3,7 @@
     python benchmarks/push.py [--configs 200] [--rows 3565]
 
 The Hub of the tests runs in a process of its own; what is measured is a fresh process that builds the
-configs, pushes them, and pushes them again unchanged. Both ways for large files are measured.
+configs, pushes them, and pushes them again unchanged.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ print(json.dumps({
 """
 
 
-def measure(way: str, configs: int, rows: int) -> dict[str, object]:
-    """One push to an empty Hub, by `xet` or `lfs`."""
+def measure(configs: int, rows: int) -> dict[str, object]:
+    """One push to an empty Hub, large files by LFS."""
     sys.path.insert(0, str(ROOT))
     from tests.support.hub import running
 
-    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as hub:
+    with tempfile.TemporaryDirectory() as folder, running() as hub:
         hub.add_account("ann", TOKEN, organisations=("org",))
         environment = {**os.environ, "HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": f"{folder}/home"}
-        environment |= {"HF_HUB_DISABLE_XET": str(int(way == "lfs")), "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+        environment |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
         done = subprocess.run(
             [sys.executable, "-c", _PUSH, str(configs), str(rows)],
             env=environment,
@@ -94,9 +94,8 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=3565)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
-    figures = {way: measure(way, options.configs, options.rows) for way in ("xet", "lfs")}
-    for way, each in figures.items():
-        show(f"gest push of {options.configs} configs by {way}, {machine()}", each)
+    figures = measure(options.configs, options.rows)
+    show(f"gest push of {options.configs} configs, {machine()}", figures)
     if options.json:
         save(options.json, figures)
 

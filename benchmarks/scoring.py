@@ -308,7 +308,6 @@ def half(number: int, rounds: int) -> dict[str, Any]:
     import torch
 
     import gest_dataset
-    from gest_dataset.models.device import has_bfloat16_unit
 
     everything = texts()
     tokenizer, model = make_tokenizer("xlm-roberta-base", everything), make_model("xlm-roberta-base")
@@ -324,7 +323,7 @@ def half(number: int, rounds: int) -> dict[str, Any]:
     done = Alternating(contenders, rounds, "cpu")
     return {
         "model": "xlm-roberta-base-bfloat16",
-        "unit": has_bfloat16_unit() or "none",
+        "unit": torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported(),
         "rows": number,
         "float32_over_bfloat16": done.ratio("float32", "bfloat16"),
     }

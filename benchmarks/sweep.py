@@ -54,15 +54,15 @@ def main() -> None:
                 path.mkdir(parents=True)
                 for name, content in files.items():
                     (path / name).write_bytes(content)
-                (path / MANIFEST).write_text(json.dumps(manifest | {"subject": one.model}))
+                (path / MANIFEST).write_text(json.dumps(manifest | {"model": one.model}))
         before = resident()
         start = time.perf_counter()
         cells = run.list_cells(suite, folder / "out")
         assert {cell.status for cell in cells} == {run.DONE}
         print(f"{len(cells):,} cells: listed in {time.perf_counter() - start:.1f} s")
         start = time.perf_counter()
-        _, scores = leaderboard.read_scores(cells, folder / "out")
-        text = leaderboard.render_page("simulated", cells, scores, [], [])
+        lines = leaderboard.read_lines(cells, folder / "out")
+        text = leaderboard.render_page("simulated", lines, [], {}, [])
         seconds = time.perf_counter() - start
         print(f"leaderboard: {seconds:.1f} s, {len(text) / 1e6:.1f} MB, without comparisons")
         print(f"memory: {before:.0f} MB before, {resident():.0f} MB after")

@@ -64,7 +64,8 @@ _FAMILIES = {
 _BUILT_IN_GROUPS: dict[str, tuple[str, ...]] = {
     group: tuple(config.name for config in BUILT_IN.values() if config.family.name in families)
     for group, families in _FAMILIES.items()
-} | {"all": tuple(config.name for config in BUILT_IN.values() if not config.embedded)}
+}
+_BUILT_IN_GROUPS["all"] = tuple(name for name in BUILT_IN if name not in _BUILT_IN_GROUPS["demo"])
 
 # The built-in configs and those that a user added. The latter are a group of their own and not part of
 # `all`, which is the same on every machine.

@@ -25,9 +25,10 @@ _PACKAGE_LICENCE = "Apache-2.0"
 
 @dataclass(frozen=True)
 class Family:
-    """A data set with one or more configs; its texts are a section of the dataset card.
+    """A dataset with one or more configs; its texts are a section of the dataset card.
 
-    The fields from `collection` on go to the Responsible-AI fields of Croissant and may be empty.
+    The fields from `collection` on go to the Responsible-AI fields of Croissant, the last three to the header
+    of the card, in the Hub's terms. All of them may be empty.
     """
 
     name: str
@@ -43,6 +44,9 @@ class Family:
     annotators: str = ""
     biases: str = ""
     personal: str = ""
+    annotations_creators: str = ""
+    language_creators: str = ""
+    source_datasets: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,7 @@ class Config:
         read: Yields the rows from the verified files by key, and counts the rows that a rule leaves out.
         published_rows: The number of rows on the pinned files, or an upper bound if not `exact`.
         version: Part of the cache fingerprint. Raise it whenever the rows change.
-        embedded: The file of this package that is read instead of upstream files. `gest build` writes
-            such a config only if it is named.
+        embedded: The file of this package that is read instead of upstream files.
         custom: Set for a config that a user added.
     """
 

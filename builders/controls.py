@@ -66,10 +66,7 @@ def group_terms() -> dict[str, list[str]]:
 
 
 def mark_keywords(stereotype: str, antistereotype: str) -> tuple[str, str] | str:
-    """Both sentences with the one word that differs in `<>`, or the reason why there is no such word.
-
-    The words of the result are joined by single spaces.
-    """
+    """Both sentences with the one word that differs in `<>`, or the reason why there is no such word."""
     if re.search("[<>]", stereotype + antistereotype):
         return "angle brackets in a sentence"
     differing = differing_words(stereotype, antistereotype)

@@ -21,7 +21,7 @@ from datasets import Features
 
 from gest_dataset import user_data
 from gest_dataset.builders.config import Config, CustomData, Dropped, Family, Field, Fields, File, Row
-from gest_dataset.data import parquet
+from gest_dataset.data.folder import read_table
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
 
@@ -78,6 +78,6 @@ def _read_rows(
     if hashlib.sha256(content).hexdigest() != path.stem:
         raise DataError(f"{path} is damaged. Add {path.parent.name} again, or remove {path.parent}.")
     dropped.update(left_out)
-    table = parquet.read_table(pa.BufferReader(content)).select(list(fields))
+    table = read_table(pa.BufferReader(content)).select(list(fields))
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
         yield from batch.to_pylist()

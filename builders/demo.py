@@ -20,7 +20,7 @@ TOY_MODEL = FOLDER / "model"  # trained on the pairs and the control sets
 SENTENCES, CONTROLS = "demo_en", "demo_controls"
 # A West, an East and a South Slavic language
 PAIRS = {language: f"demo_{language}_pairs" for language in ("sk", "uk", "sl")}
-NOT_VALIDATED = "for the demo only; not validated, do not report"
+NOT_VALIDATED = "not validated: do not report results on them"
 
 
 def demo_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
@@ -33,7 +33,7 @@ def demo_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
 def demo_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield pairs with the fields of the configs `*_pairs`; no system translated them."""
     for number, line in read_lines(files[0]):
-        row = pair_row(language, [], **json.loads(line))
+        row = pair_row(language=language, systems=[], **json.loads(line))
         if isinstance(row, str):
             raise ValueError(f"line {number}: {row}")
         yield row

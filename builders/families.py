@@ -1,6 +1,6 @@
-"""The data sets behind the configs: description, homepage, citation and known limits of each.
+"""The datasets behind the configs: description, homepage, citation and known limits of each.
 
-The texts are in `families.ini`, one section per data set; the cited papers are in `papers.bib`.
+The texts are in `families.ini`, one section per dataset; the cited papers are in `papers.bib`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,9 @@ def _read_families(folder: Path) -> dict[str, Family]:
 
 FAMILIES = _read_families(Path(__file__).parent)
 GEST = FAMILIES["gest"]
-TRANSLATIONS = FAMILIES["translations"]
 PAIRS = FAMILIES["pairs"]
 NEUTRAL = FAMILIES["neutral"]
 EUROGEST = FAMILIES["eurogest"]
 STEREOSET = FAMILIES["stereoset"]
 STEREOSET_CONTROL = FAMILIES["stereoset_control"]
-CROWS = FAMILIES["crows"]
-CROWS_CONTROL = FAMILIES["crows_control"]
-SLOVAK_GENDER = FAMILIES["slovak_gender"]
 WINOBIAS = FAMILIES["winobias"]
-DEMO = FAMILIES["demo"]
-DEMO_CONTROL = FAMILIES["demo_control"]

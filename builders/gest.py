@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
-from gest_dataset.builders.reading import not_empty, read_csv, stereotype_id
+from gest_dataset.builders.reading import not_empty, read_csv, read_text, stereotype_id
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -16,16 +17,23 @@ def sentence_id(row: int) -> str:
     return f"gest-{row:04d}"
 
 
+def stereotype_cells(number: int) -> Row:
+    """The columns of a row that are about its stereotype."""
+    stereotype = STEREOTYPES[number]
+    return {"stereotype": number, "stereotype_name": stereotype.name, "gender": stereotype.gender}
+
+
 def sentence_row(name: str, sentence: str, number: int) -> Row:
     """A row for a sentence and the number of its stereotype."""
-    stereotype = STEREOTYPES[number]
-    return {
-        "id": name,
-        "sentence": sentence,
-        "stereotype": number,
-        "stereotype_name": stereotype.name,
-        "gender": stereotype.gender,
-    }
+    return {"id": name, "sentence": sentence, **stereotype_cells(number)}
+
+
+def ids_by_text(sentences: Iterable[Row]) -> dict[tuple[str, int], str]:
+    """The ids of sentences by text and stereotype; that of the first one if several are equal."""
+    ids: dict[tuple[str, int], str] = {}
+    for row in sentences:
+        ids.setdefault((row["sentence"], row["stereotype"]), row["id"])
+    return ids
 
 
 def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
@@ -34,6 +42,11 @@ def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
     for row, (line, cells) in enumerate(read_csv(file)):
         number = stereotype_id(cells["stereotype"], file, line)
         yield sentence_row(sentence_id(row), not_empty(cells["sentence"], "sentence", file, line), number)
+
+
+def read_stereotypes(files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield the 16 stereotypes."""
+    yield from json.loads(read_text(files[0]))
 
 
 # An annotator put an x into one column of each kind of vote

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
 from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, read_frames
+from gest_dataset.builders.gest import stereotype_cells
 from gest_dataset.builders.pairs import merge_rows, pair_id
 from gest_dataset.builders.translations import read_translations
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.stereotypes import STEREOTYPES
 
 TABLE = Path(__file__).with_name("neutral.json")
 NOT_NEUTRAL = "not known to be neutral"
@@ -44,12 +44,20 @@ def neutral_hashes(language: str) -> frozenset[bytes]:
 
 
 def neutral_row(
-    language: str, systems: Sequence[str], stereotype: int, source: str, sentence: str, frame: Frame
+    sentence_id: str | None,
+    language: str,
+    systems: Sequence[str],
+    stereotype: int,
+    source: str,
+    sentence: str,
+    frame: Frame,
 ) -> Row:
     """A row of FIELDS: the sentence as a man and as a woman says it."""
     (masculine, masculine_span), (feminine, feminine_span) = frame.quote(sentence)
     return {
         "id": pair_id(language, stereotype, source, masculine, feminine),
+        "sentence_id": sentence_id,
+        "language": language,
         "systems": systems,
         "source": source,
         "sentence": sentence,
@@ -57,8 +65,7 @@ def neutral_row(
         "feminine": feminine,
         "masculine_span": list(masculine_span),
         "feminine_span": list(feminine_span),
-        "stereotype": stereotype,
-        "gender": STEREOTYPES[stereotype].gender,
+        **stereotype_cells(stereotype),
     }
 
 
@@ -72,9 +79,8 @@ def read_neutral(language: str, files: Files, dropped: Dropped) -> Iterator[Row]
             sentence = row["translation"]
             if text_hash(language, sentence) in neutral_hashes(language):
                 frame = choose_frame(sentence, frames)
-                yield neutral_row(
-                    language, [row["system"]], row["stereotype"], row["source"], sentence, frame
-                )
+                facts = (row["sentence_id"], language, [row["system"]], row["stereotype"], row["source"])
+                yield neutral_row(*facts, sentence, frame)
             else:
                 yield NOT_NEUTRAL
 

@@ -1,7 +1,7 @@
 """Gender-swapped pairs: a masculine and a feminine translation that differ in one word.
 
 The rules are those of section 4.3 of Pikuliak et al. (2024): the two variants differ in exactly one word,
-and the two forms of that word start with the same letter.
+and the two forms of that word start with the same letter. Users may allow more words in their languages.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
+from gest_dataset.builders.gest import ids_by_text, read_sentences, stereotype_cells
 from gest_dataset.builders.reading import read_csv, stereotype_id
 from gest_dataset.builders.words import composed, core, differing_words, same
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.stereotypes import STEREOTYPES
 
 _SYSTEMS = {"AmazonTranslate": "amazon", "DeepL": "deepl", "GoogleTranslate": "google", "NLLB": "nllb"}
 
@@ -33,15 +33,20 @@ MERGED = "merged with the same pair"
 
 @dataclass(frozen=True)
 class WordDifference:
-    """The word that differs between two variants: its index and its two forms."""
+    """The word that differs between two variants: its index and its two forms.
+
+    If several words differ, the forms are the texts from the first to the last of them.
+    """
 
     word_index: int
     masculine_word: str
     feminine_word: str
 
 
-def differing_word(masculine: str, feminine: str, first_letter: bool = True) -> WordDifference | str:
-    """The one differing word of two variants, or the rule that they break.
+def differing_word(
+    masculine: str, feminine: str, first_letter: bool = True, max_words: int = 1
+) -> WordDifference | str:
+    """The one differing word of two variants (or up to `max_words`), or the rule that they break.
 
     The forms are reported without punctuation around them. `first_letter` applies the rule of the paper for
     languages whose endings show the gender; elsewhere the word may be an article or a pronoun (*el, la*).
@@ -54,15 +59,17 @@ def differing_word(masculine: str, feminine: str, first_letter: bool = True) -> 
     differing = differing_words(masculine, feminine)
     if differing is None:
         return WORD_COUNT
-    if len(differing) != 1:
-        return SEVERAL_WORDS if differing else SAME
-    index = differing[0]
-    masculine_word, feminine_word = core(masculine, index), core(feminine, index)
-    if same(masculine_word, feminine_word):
+    if not differing:
+        return SAME
+    if len(differing) > max_words:
+        return SEVERAL_WORDS if max_words == 1 else f"more than {max_words} words differ"
+    words = [(core(masculine, index), core(feminine, index)) for index in differing]
+    if any(same(*forms) for forms in words):
         return PUNCTUATION
-    if first_letter and composed(masculine_word)[:1] != composed(feminine_word)[:1]:
+    if first_letter and any(composed(man)[:1] != composed(woman)[:1] for man, woman in words):
         return FIRST_LETTER
-    return WordDifference(index, masculine_word, feminine_word)
+    first, last = differing[0], differing[-1]
+    return WordDifference(first, core(masculine, first, last), core(feminine, first, last))
 
 
 def pair_id(language: str, stereotype: int, source: str, masculine: str, feminine: str) -> str:
@@ -72,6 +79,7 @@ def pair_id(language: str, stereotype: int, source: str, masculine: str, feminin
 
 
 def pair_row(
+    sentence_id: str | None,
     language: str,
     systems: Sequence[str],
     stereotype: int,
@@ -80,13 +88,16 @@ def pair_row(
     feminine: str,
     *,
     first_letter: bool = True,
+    max_words: int = 1,
 ) -> Row | str:
     """A row of FIELDS, or the rule that the two variants break."""
-    difference = differing_word(masculine, feminine, first_letter)
+    difference = differing_word(masculine, feminine, first_letter, max_words)
     if isinstance(difference, str):
         return difference
     return {
         "id": pair_id(language, stereotype, source, masculine, feminine),
+        "sentence_id": sentence_id,
+        "language": language,
         "systems": systems,
         "source": source,
         "masculine": masculine,
@@ -94,8 +105,7 @@ def pair_row(
         "masculine_word": difference.masculine_word,
         "feminine_word": difference.feminine_word,
         "word_index": difference.word_index,
-        "stereotype": stereotype,
-        "gender": STEREOTYPES[stereotype].gender,
+        **stereotype_cells(stereotype),
     }
 
 
@@ -115,19 +125,25 @@ def merge_rows(rows: Iterable[Row | str], dropped: Dropped) -> list[Row]:
 
 
 def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the pairs of one language; the same pair of several systems is one row."""
-    (file,) = files
+    """Yield the pairs of one language; the same pair of several systems is one row.
+
+    `files` are GEST 1.0, whose texts upstream uses as keys, and the variants in all languages.
+    """
+    sentences, file = files
+    ids = ids_by_text(read_sentences([sentences], dropped))
 
     def rows() -> Iterator[Row | str]:
         for line, cells in read_csv(file):
             if cells["language"] not in LANGUAGES or cells["translator"] not in _SYSTEMS:
                 raise DataError.at(file, line, f"unknown {cells['language']} or {cells['translator']}")
             if cells["language"] == language:
+                stereotype, source = stereotype_id(cells["stereotype"], file, line), cells["original"]
                 yield pair_row(
+                    ids.get((source, stereotype)),
                     language,
                     [_SYSTEMS[cells["translator"]]],
-                    stereotype_id(cells["stereotype"], file, line),
-                    cells["original"],
+                    stereotype,
+                    source,
                     cells["male"],
                     cells["female"],
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
-from gest_dataset.builders.gest import read_sentences
+from gest_dataset.builders.gest import read_sentences, stereotype_cells
 from gest_dataset.builders.reading import read_csv
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
@@ -42,11 +42,12 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
             if text in translations:
                 yield {
                     "id": f"{sentence['id']}-{language}-{system}",
+                    "sentence_id": sentence["id"],
+                    "language": language,
                     "system": system,
                     "source": text,
                     "translation": translations[text],
-                    "stereotype": sentence["stereotype"],
-                    "gender": sentence["gender"],
+                    **stereotype_cells(sentence["stereotype"]),
                 }
             elif LANGUAGES[language].in_part:
                 dropped["not translated yet"] += 1

@@ -57,10 +57,7 @@ def contrast(pro: str, anti: str) -> tuple[str, str, str] | str:
 
 
 def read_winobias(kind: str, split: str, files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the contrasts of one type and split.
-
-    `files` are the lists of female and male occupations, the pro- and the anti-stereotypical sentences.
-    """
+    """Yield the contrasts of one type and split."""
     *lists, pro_file, anti_file = files
     genders = {
         line.strip().lower(): gender

@@ -38,12 +38,18 @@ def differing_words(left: str, right: str) -> list[int] | None:
     return [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if not same(a, b)]
 
 
-def core_span(sentence: str, index: int) -> tuple[int, int]:
+def core_span(sentence: str, index: int, last: int | None = None) -> tuple[int, int]:
     """The [start, end) of a word without the punctuation around it; empty if it is only punctuation.
+
+    With `last`, it is that from the word `index` to the word `last`.
 
     >>> core_span('He said "stop!" twice.', 2)
     (9, 13)
+    >>> core_span('He said "stop!" twice.', 2, 3)
+    (9, 21)
     """
+    if last is not None and last > index:
+        return core_span(sentence, index)[0], core_span(sentence, last)[1]
     word = list(_WORD.finditer(sentence))[index]
     units = [unit for unit in _GRAPHEME.finditer(word[0]) if _WORD_CHARACTER.match(unit[0])]
     if not units:
@@ -51,7 +57,7 @@ def core_span(sentence: str, index: int) -> tuple[int, int]:
     return word.start() + units[0].start(), word.start() + units[-1].end()
 
 
-def core(sentence: str, index: int) -> str:
-    """A word without the punctuation around it."""
-    start, end = core_span(sentence, index)
+def core(sentence: str, index: int, last: int | None = None) -> str:
+    """A word (or those up to `last`) without the punctuation around it."""
+    start, end = core_span(sentence, index, last)
     return sentence[start:end]

@@ -92,7 +92,7 @@ def _pages() -> Iterator[tuple[str, str]]:
         yield f"metrics/{name}.md", re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL)
     yield "commands.md", _commands()
     yield "notebook.md", _notebook()
-    yield "contributing.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    yield "contributing.md", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](docs/", "](")
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
@@ -136,8 +136,8 @@ def _commands() -> str:
     """The help of every command, 88 columns wide."""
     parts = [
         "# Commands",
-        "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. `NO_COLOR=1` prints plainly; "
-        "without a terminal that is the default.",
+        "Exit codes: 0 done, 1 failed, 2 wrong usage, 70 unexpected error, 130 interrupted. `NO_COLOR=1` "
+        "prints plainly; without a terminal that is the default.",
     ]
     environment = {**os.environ, "COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb"}
     for name in LINES:

@@ -20,7 +20,7 @@ from gest_dataset import gender, published, statistics
 _PUBLIC: dict[ModuleType, Iterable[str]] = {
     gest_dataset: gest_dataset.__all__,
     gender: gender.__all__,
-    statistics: statistics.__all__,
+    statistics: list(vars(statistics)),
     published: ("names", "load"),
 }
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
 from gest_dataset.storage import write_json
-from gest_dataset.studies.papers import STATUSES, Item, load_papers, run_check
-from gest_dataset.studies.printed.comparison import score_folder
+from gest_dataset.studies.papers import SCORES, load_papers, run_checks
 
 HERE = Path(__file__).resolve().parent
 PAGE, RESULTS = HERE / "reproduce.md", HERE / "reproduced.json"
@@ -23,17 +23,18 @@ PAGE, RESULTS = HERE / "reproduce.md", HERE / "reproduced.json"
 
 def compute() -> dict[str, Any]:
     """The result of every check; a check without data is an error."""
+    pairs, unavailable = run_checks(Path(os.environ[SCORES]))
+    if unavailable:
+        raise SystemExit(str(unavailable))
     results: dict[str, Any] = {}
-    for name in dict.fromkeys(name for item in load_papers()[1] for name in item.checks):
-        result = run_check(name, score_folder())
-        if result.unavailable:
-            raise SystemExit(f"{name}: {result.unavailable}")
-        results[name] = {
-            "numbers": len(result.pairs),
-            "agree": result.agreeing,
+    for name, own in pairs.groupby("check", sort=False):
+        differing = own[~own["agrees"].astype(bool)]
+        results[str(name)] = {
+            "numbers": len(own),
+            "agree": len(own) - len(differing),
             "differences": [
                 {"what": p.label, "ours": f"{p.computed:.4g}", "printed": p.printed, "why": p.why}
-                for p in result.differing
+                for p in differing.itertuples()
             ],
         }
     return results
@@ -41,19 +42,17 @@ def compute() -> dict[str, Any]:
 
 def page() -> str:
     """The page."""
-    papers, items = load_papers()
     found = json.loads(RESULTS.read_text(encoding="utf-8"))
 
-    def agreement(item: Item) -> str:
-        own = [found[name] for name in item.checks]
+    def agreement(item: dict[str, Any]) -> str:
+        own = [found[name] for name in item["checks"]]
         agree, numbers = (sum(one[key] for one in own) for key in ("agree", "numbers"))
         return f"{agree:,} of {numbers:,}" if own else ""
 
     template = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     ).from_string((HERE / "reproduce.md.jinja").read_text(encoding="utf-8"))
-    values = {"papers": papers, "items": items, "statuses": STATUSES, "found": found, "agreement": agreement}
-    return template.render(values)
+    return template.render(**load_papers(), found=found, agreement=agreement)
 
 
 def main() -> None:

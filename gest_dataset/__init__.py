@@ -1,4 +1,4 @@
-"""Gender-stereotype data sets and exact metrics for language models and translators.
+"""Gender-stereotype datasets and exact metrics for language models and translators.
 
 Importing the package registers the name `gest` with `datasets`, and the metrics with `evaluate`:
 
@@ -25,62 +25,41 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
-    from gest_dataset.custom import add_language, import_eurogest
-    from gest_dataset.hub.push import push
-    from gest_dataset.hub.results import push_results
-    from gest_dataset.models.chat.answers import Answers
-    from gest_dataset.models.chat.ask import ask
-    from gest_dataset.models.score import score
-    from gest_dataset.models.scores import Scores
-    from gest_dataset.report.page import report
-    from gest_dataset.runs.comparison import compare
-    from gest_dataset.translation.masculine_rates import masculine_rates
+    from gest_dataset.custom import add_language as add_language
+    from gest_dataset.custom import import_eurogest as import_eurogest
+    from gest_dataset.hub.push import push as push
+    from gest_dataset.hub.results import push_results as push_results
+    from gest_dataset.models.chat.answers import Answers as Answers
+    from gest_dataset.models.chat.ask import ask as ask
+    from gest_dataset.models.score import score as score
+    from gest_dataset.models.scores import Scores as Scores
+    from gest_dataset.report.page import report as report
+    from gest_dataset.runs.comparison import compare as compare
+    from gest_dataset.translation.masculine_rates import masculine_rates as masculine_rates
 
-__all__ = [
-    "STEREOTYPES",
-    "Answers",
-    "Scores",
-    "__version__",
-    "add_language",
-    "ask",
-    "compare",
-    "import_eurogest",
-    "masculine_rates",
-    "push",
-    "push_results",
-    "report",
-    "score",
-]
-
-# What is imported when it is used, as it brings torch, transformers or matplotlib
+# Names that are imported when they are used, as they bring torch, transformers or matplotlib
 _LATER = {
     "Answers": "gest_dataset.models.chat.answers",
     "Scores": "gest_dataset.models.scores",
-    "ask": "gest_dataset.models.chat.ask",
-    "score": "gest_dataset.models.score",
-    "masculine_rates": "gest_dataset.translation.masculine_rates",
-    "compare": "gest_dataset.runs.comparison",
     "add_language": "gest_dataset.custom",
+    "ask": "gest_dataset.models.chat.ask",
+    "compare": "gest_dataset.runs.comparison",
     "import_eurogest": "gest_dataset.custom",
+    "masculine_rates": "gest_dataset.translation.masculine_rates",
     "push": "gest_dataset.hub.push",
     "push_results": "gest_dataset.hub.results",
+    "score": "gest_dataset.models.score",
 }
-# Rooms that are there without an import of their own; that of the reports can be called
-_ROOMS = {
-    "gender": "gest_dataset.gender",
-    "published": "gest_dataset.published",
-    "report": "gest_dataset.report",
-    "statistics": "gest_dataset.statistics",
-    "studies": "gest_dataset.studies",
-}
+_PACKAGES = ("gender", "published", "report", "statistics", "studies")  # the package `report` can be called
+__all__ = ["STEREOTYPES", "__version__", "report", *_LATER]
 
 register.register()
 
 
 def __getattr__(name: str) -> Any:
-    """What is not imported yet."""
+    """Import a public name when it is used."""
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
-    if name in _ROOMS:
-        return import_module(_ROOMS[name])
+    if name in _PACKAGES:
+        return import_module(f"gest_dataset.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,9 +11,9 @@ import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from gest_dataset.errors import OutputError
@@ -21,8 +21,9 @@ from gest_dataset.errors import OutputError
 logger = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 60.0  # how long a process waits while another one writes
-_MAX_VARIABLES = 500  # in one statement; SQLite allows 999
 _SCHEMA = "CREATE TABLE IF NOT EXISTS responses (key TEXT PRIMARY KEY, value TEXT, checksum TEXT)"
+_SELECT = "SELECT key, value, checksum FROM responses WHERE key IN (SELECT value FROM json_each(?))"
+_INSERT = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?)"
 
 
 def cache_key(*parts: Any) -> str:
@@ -44,45 +45,32 @@ class ResponseCache:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        try:
+        with self._errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
             self._connection.text_factory = bytes  # a damaged value may not be text
             self._connection.execute(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from error
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """The cached values among `keys`."""
-        values: dict[str, Any] = {}
-        damaged = 0
-        for chunk in _chunks(dict.fromkeys(keys)):
-            marks = ",".join("?" * len(chunk))
-            query = f"SELECT key, value, checksum FROM responses WHERE key IN ({marks})"
-            for key, value, checksum in self._execute(query, chunk):
-                if isinstance(value, bytes) and checksum == _checksum(key, value):
-                    values[key.decode()] = json.loads(value)
-                else:
-                    damaged += 1
-        if damaged:
+        with self._errors(), self._lock:
+            rows = self._connection.execute(_SELECT, (json.dumps(list(keys)),)).fetchall()
+        values = {
+            key.decode(): json.loads(value)
+            for key, value, checksum in rows
+            if isinstance(value, bytes) and checksum == _checksum(key, value)
+        }
+        if len(values) < len(rows):
+            damaged = len(rows) - len(values)
             logger.warning("%d damaged responses in %s will be computed again.", damaged, self.path)
         return values
 
     def put(self, values: Mapping[str, Any]) -> None:
         """Store values in one commit; they are on the disk when this returns."""
-        rows = []
-        for key, value in values.items():
-            text = json.dumps(value, ensure_ascii=False)
-            rows.append((key, text, _checksum(key.encode(), text.encode()).decode()))
-        try:
-            with self._lock, self._connection:
-                self._connection.executemany("INSERT OR REPLACE INTO responses VALUES (?, ?, ?)", rows)
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-
-    def count(self) -> int:
-        """The number of cached responses."""
-        return int(self._execute("SELECT COUNT(*) FROM responses", ())[0][0])
+        texts = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
+        rows = [(key, text, _checksum(key.encode(), text.encode()).decode()) for key, text in texts.items()]
+        with self._errors(), self._lock, self._connection:
+            self._connection.executemany(_INSERT, rows)
 
     def close(self) -> None:
         """Close the file."""
@@ -91,29 +79,19 @@ class ResponseCache:
     def __enter__(self) -> ResponseCache:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _execute(self, query: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
         try:
-            with self._lock:
-                return self._connection.execute(query, tuple(values)).fetchall()
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: Exception) -> OutputError:
-        return OutputError(
-            f"The cache {self.path} cannot be used: {error}. Free some space if the disk is full; "
-            f"otherwise restore the file from a backup or choose another cache."
-        )
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise OutputError(
+                f"The cache {self.path} cannot be used: {error}. Free some space if the disk is full; "
+                f"otherwise restore the file from a backup or choose another cache."
+            ) from error
 
 
 def _checksum(key: bytes, value: bytes) -> bytes:
     return hashlib.sha256(b"%d:%b%b" % (len(key), key, value)).hexdigest().encode()
-
-
-def _chunks(keys: Iterable[str]) -> Iterable[tuple[str, ...]]:
-    ordered = tuple(keys)
-    return (ordered[start : start + _MAX_VARIABLES] for start in range(0, len(ordered), _MAX_VARIABLES))

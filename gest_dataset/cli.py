@@ -1,43 +1,34 @@
-"""The command line `gest`: a table of commands, each a module in `commands/` with `run` and `EXAMPLES`."""
+"""The command line `gest`: a table of commands, each a module in `commands/` with a function `run`."""
 
 from __future__ import annotations
 
-import functools
 import os
 import shlex
 import sys
-import tempfile
 import traceback
-from collections.abc import Callable
-from importlib import import_module, util
+from importlib import import_module
+from inspect import cleandoc
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 
-from gest_dataset.commands import launched
+from gest_dataset import commands
+from gest_dataset.commands import launched, options
 from gest_dataset.commands.console import err, out, setup_logging, show_error
+from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.version import __version__
 
-# The commands in the order of `gest --help`, with the panel of each
-COMMANDS = {
-    "list": "Data",
-    "build": "Data",
-    "add-language": "Data",
-    "score": "Models",
-    "ask": "Models",
-    "sweep": "Models",
-    "demo": "Models",
-    "translate": "Translators",
-    "detect-gender": "Translators",
-    "masculine-rate": "Translators",
-    "pairs": "Translators",
-    "compare": "Results",
-    "report": "Results",
-    "study": "Results",
-    "push": "The Hub",
-    "push-results": "The Hub",
+# The commands in the order of `gest --help`, by the panel that shows them
+PANELS = {
+    "Data": ("list", "build", "add-language"),
+    "Models": ("score", "ask", "sweep", "demo"),
+    "Translators": ("translate", "detect-gender", "masculine-rate", "pairs"),
+    "Results": ("compare", "report", "study"),
+    "The Hub": ("push", "push-results"),
 }
 # Commands of version 0.1 and what replaces them
 RENAMED = {
@@ -52,7 +43,9 @@ RENAMED = {
 }
 INTERRUPTED = 130
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
+_EXAMPLES = yaml.safe_load(Path(commands.__file__).with_name("examples.yaml").read_text(encoding="utf-8"))
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
+HELP = "Measure gender stereotypes in language models and translators."
 
 # Every command and subcommand, such as "study validity"; `_add` fills it
 LINES: list[str] = []
@@ -62,7 +55,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Measure gender stereotypes in language models and translators.",
+    help=HELP,
 )
 
 
@@ -71,46 +64,29 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # letters that the terminal's encoding lacks become "?"
     setup_logging()
+    arguments = sys.argv[1:]
     with launched.only_main_prints():
         try:
-            _check_arguments(sys.argv[1:])
-            launched.check(sys.argv[1:])
+            if arguments and arguments[0] in RENAMED:
+                raise ConfigError(f"`gest {arguments[0]}` was replaced by {RENAMED[arguments[0]]}.")
+            launched.check(arguments)
             app()
         except GestError as error:
             show_error(error)
             sys.exit(error.exit_code)
-        except KeyboardInterrupt:
-            sys.exit(INTERRUPTED)
+        except SystemExit as end:
+            if end.code == INTERRUPTED:  # by Ctrl-C
+                err.print("Interrupted. Finished work is saved; run the same command again to continue.")
+            raise
         except Exception as error:
-            sys.exit(_report_unexpected(error))
-
-
-def _check_arguments(arguments: list[str]) -> None:
-    for argument in arguments:
-        try:
-            argument.encode()
-        except UnicodeEncodeError as error:
-            raise ConfigError(f"{argument!a} is not valid UTF-8. Rename the file or retype it.") from error
-    if arguments and arguments[0] in RENAMED and arguments[0] not in COMMANDS:
-        raise ConfigError(f"`gest {arguments[0]}` was replaced by {RENAMED[arguments[0]]}.")
-
-
-def _report_unexpected(error: Exception) -> int:
-    """Write the traceback to a file, name the file in a message, and return the exit code."""
-    header = f"gest-dataset {__version__}, Python {sys.version}, {sys.platform}\n{shlex.join(sys.argv)}\n\n"
-    text = hide_secrets(header + "".join(traceback.format_exception(error)))
-    try:
-        handle, where = tempfile.mkstemp(prefix="gest-error-", suffix=".txt")
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode(errors="backslashreplace"))
-    except OSError:  # such as a full disk, which may be the cause
-        sys.stderr.write(text)
-        where = "the traceback above"
-    show_error(
-        f"Unexpected {type(error).__name__} in gest-dataset or a library. Finished work is saved. "
-        f"Please report it with {where}."
-    )
-    return UNEXPECTED
+            header = f"gest-dataset {__version__}, Python {sys.version}, {sys.platform}\n"
+            text = hide_secrets(f"{header}{shlex.join(sys.argv)}\n{traceback.format_exc()}")
+            sys.stderr.write(printable(text))
+            show_error(
+                f"Unexpected {type(error).__name__} in gest-dataset or a library. Finished work is saved. "
+                f"Please report it with the traceback above."
+            )
+            sys.exit(UNEXPECTED)
 
 
 def hide_secrets(text: str) -> str:
@@ -121,54 +97,44 @@ def hide_secrets(text: str) -> str:
     return text
 
 
-def _command(run: Callable[..., None]) -> Callable[..., None]:
-    """The function of a command, with Ctrl-C as exit code 130."""
-
-    @functools.wraps(run)
-    def command(*args: Any, **kwargs: Any) -> None:
-        try:
-            run(*args, **kwargs)
-        except KeyboardInterrupt:
-            err.print("Interrupted. Finished work is saved; run the same command again to continue.")
-            raise typer.Exit(INTERRUPTED) from None
-        except EOFError as error:  # typer would take it for the end of the user's input
-            raise RuntimeError(f"unexpected end of a file: {error}") from error
-
-    return command
-
-
 def _show_version(requested: bool) -> None:
     if requested:
         out.print(f"gest-dataset {__version__}")
         raise typer.Exit
 
 
-@app.callback()
-def options(
+@app.callback(help=HELP)
+def gest(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """Measure gender stereotypes in language models and translators."""
+    """The options of `gest` itself."""
 
 
-def _add(to: typer.Typer, words: tuple[str, ...], panel: str | None = None) -> None:
-    """Add a command, or a group of commands: a package with a table `COMMANDS`."""
-    LINES.append(" ".join(words))
-    path = ".".join(word.replace("-", "_") for word in words)
-    module = import_module(f"gest_dataset.commands.{path}")
+def _add(to: typer.Typer, line: str, module: Any, panel: str | None = None) -> None:
+    """Add a command, or a group of commands: a package with a table `COMMANDS` of their modules."""
+    LINES.append(line)
+    shown: dict[str, Any] = {
+        "epilog": "\n\n".join(["Examples:", *_EXAMPLES[line].splitlines()]),
+        "rich_help_panel": panel,
+    }
+    name = line.split()[-1]
     if not hasattr(module, "COMMANDS"):
-        to.command(words[-1], epilog=module.EXAMPLES, rich_help_panel=panel)(_command(module.run))
+        to.command(name, help=_paragraphs(module.run.__doc__), **shown)(options.add_help(module.run, line))
         return
     group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
-    for name in module.COMMANDS:
-        _add(group, (*words, name))
-    to.add_typer(group, name=words[-1], help=module.HELP, epilog=module.EXAMPLES, rich_help_panel=panel)
+    for subcommand, own in module.COMMANDS.items():
+        _add(group, f"{line} {subcommand}", own)
+    to.add_typer(group, name=name, help=_paragraphs(module.HELP), **shown)
 
 
-COMMANDS |= {
-    name: "Old" for name in RENAMED if util.find_spec(f"gest_dataset.commands.{name.replace('-', '_')}")
-}
-for _name, _panel in COMMANDS.items():
-    _add(app, (_name,), _panel)
+def _paragraphs(text: str) -> str:
+    """A text with one line per paragraph, which the terminal wraps."""
+    return "\n\n".join(" ".join(part.split()) for part in cleandoc(text).split("\n\n"))
+
+
+for _panel, _names in PANELS.items():
+    for _name in _names:
+        _add(app, _name, import_module(f"gest_dataset.commands.{_name.replace('-', '_')}"), _panel)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
 
 class GestError(Exception):
@@ -21,6 +22,10 @@ class ConfigError(GestError, ValueError):
     """Wrong usage: an unknown config, name or combination of options."""
 
     exit_code = 2
+
+
+class UnsupportedLanguageError(ConfigError):
+    """A translation system that does not offer a language; commands for several go on with the others."""
 
 
 class SourceError(GestError):
@@ -37,8 +42,7 @@ class DataError(GestError):
     @classmethod
     def at(cls, file: object, place: object, reason: str) -> DataError:
         """The error for one row; `place` is a line number or a phrase such as "row 7"."""
-        where = f"line {place}" if isinstance(place, int) else str(place)
-        return cls(f"{file}, {where}: {reason}")
+        return cls(f"{file}, {f'line {place}' if isinstance(place, int) else place}: {reason}")
 
 
 class OutputError(GestError):
@@ -65,21 +69,26 @@ class HubError(GestError):
 def convert_errors(convert: Callable[[BaseException], GestError]) -> Iterator[None]:
     """Raise `convert(error)` for any error in the block that is not one of ours.
 
-    Readers of damaged files fail in many ways; libraries written in Rust raise a PanicException, which is
-    not an Exception.
+    Libraries written in Rust raise a PanicException, which is not an Exception.
     """
     try:
         yield
-    except GestError:
+    except (GestError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
         raise convert(error) from error
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """Import a module that comes with an extra of this package."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f'This needs {module}: pip install "gest-dataset[{extra}]" ({describe_error(error)})'
+        ) from error
 
 
 def describe_error(error: BaseException) -> str:
     """The first line of an error's message, or its class name if it has none."""
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
     return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__

@@ -1,7 +1,8 @@
-"""The languages of the data sets, and those that a user added."""
+"""The languages of the datasets, and those that a user added."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +21,8 @@ _CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")  # BCP 47
 class Language:
     """A language and the systems that translated GEST to it.
 
-    Attributes:
-        code: ISO 639-1; also the code for DeepL, Google and Amazon.
-        iso3: ISO 639-3. With the script, as in `slk_Latn`, it is the code in FLORES-200 and NLLB.
-        in_part: Whether upstream translated only some of the sentences.
-        script: ISO 15924.
-        family: The language family, such as Slavic.
+    The `code` is ISO 639-1. `iso3` (ISO 639-3) and `script` (ISO 15924), as in `slk_Latn`, are the code in
+    FLORES-200 and NLLB. With `in_part`, upstream translated only some of the sentences.
     """
 
     code: str
@@ -37,29 +34,11 @@ class Language:
     family: str = ""
 
 
-_ALL = ("amazon", "deepl", "google", "nllb")
-
-_BUILT_IN: dict[str, Language] = {
-    language.code: language
-    for language in (
-        Language("en", "English", "eng", family="Germanic"),
-        Language("de", "German", "deu", family="Germanic"),
-        Language("fr", "French", "fra", family="Romance"),
-        Language("es", "Spanish", "spa", family="Romance"),
-        Language("tr", "Turkish", "tur", family="Turkic"),
-        Language("be", "Belarusian", "bel", ("google", "nllb"), script="Cyrl", family="Slavic"),
-        Language("ru", "Russian", "rus", _ALL, script="Cyrl", family="Slavic"),
-        Language("uk", "Ukrainian", "ukr", _ALL, script="Cyrl", family="Slavic"),
-        Language("hr", "Croatian", "hrv", ("amazon", "google", "nllb"), family="Slavic"),
-        Language("sl", "Slovenian", "slv", _ALL, family="Slavic"),
-        Language("sr", "Serbian", "srp", ("amazon", "google", "nllb"), script="Cyrl", family="Slavic"),
-        Language("cs", "Czech", "ces", _ALL, family="Slavic"),
-        Language("pl", "Polish", "pol", _ALL, family="Slavic"),
-        Language("sk", "Slovak", "slk", _ALL, family="Slavic"),
-        Language("bg", "Bulgarian", "bul", ("google",), in_part=True, script="Cyrl", family="Slavic"),
-    )
+_TABLE = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_BUILT_IN = {
+    code: Language(code, **entry | {"systems": tuple(entry.get("systems", ()))})
+    for code, entry in _TABLE.items()
 }
-
 LANGUAGES: dict[str, Language] = {}
 
 # The nine target languages of GEST in the order of the papers; Bulgarian is translated only in part
@@ -88,11 +67,13 @@ def add(language: Language, replace: bool = False) -> Language:
     if existing == language:
         return language
     if language.code in _BUILT_IN:
-        raise ConfigError(f"{language.code} is built in as {_BUILT_IN[language.code].name}.")
+        raise ConfigError(
+            f"{language.code} ({_BUILT_IN[language.code].name}) is built in and cannot be changed."
+        )
     if not _CODE.fullmatch(language.code):
         raise ConfigError(f"{language.code!r} is not a language code such as hi or pt-BR.")
     if existing is not None and not replace:
-        raise ConfigError(f"{language.code} already exists as {existing}. Use --replace to replace it.")
+        raise ConfigError(f"{language.code} already exists as {existing.name}. Use --replace to replace it.")
     folder = user_data.user_data_folder()
     with folder_lock(folder):
         metadata = {key: getattr(language, key) for key in _STORED}

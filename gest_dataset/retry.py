@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from urllib3 import HTTPHeaderDict, Retry
-from urllib3.exceptions import InvalidHeader
+from email.utils import mktime_tz, parsedate_tz
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,11 @@ class RetryPolicy:
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds of a Retry-After header, which is a number or a date; None without a valid one."""
+    value = next((text.strip() for name, text in headers.items() if name.lower() == "retry-after"), "")
+    if value.isdecimal():
+        return float(value)
     try:
-        return Retry().parse_retry_after(HTTPHeaderDict(headers).get("Retry-After", ""))
-    except (InvalidHeader, ValueError, OverflowError):
+        date = parsedate_tz(value)
+        return max(0.0, mktime_tz(date) - time.time()) if date else None
+    except (ValueError, OverflowError):
         return None

@@ -1,6 +1,8 @@
 """The 16 gender stereotypes of GEST (Table 1 of Pikuliak et al., 2024)."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -12,29 +14,6 @@ class Stereotype:
     gender: str
 
 
-_FEMALE = (
-    "Emotional and irrational",
-    "Gentle, kind, and submissive",
-    "Empathetic and caring",
-    "Neat and diligent",
-    "Social",
-    "Weak",
-    "Beautiful",
-)
-_MALE = (
-    "Tough and rough",
-    "Self-confident",
-    "Professional",
-    "Rational",
-    "Providers",
-    "Leaders",
-    "Childish",
-    "Sexual",
-    "Strong",
-)
-
 GENDERS = ("female", "male")
-STEREOTYPES: dict[int, Stereotype] = {
-    number: Stereotype(number, name, "female" if name in _FEMALE else "male")
-    for number, name in enumerate(_FEMALE + _MALE, start=1)
-}
+_ENTRIES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+STEREOTYPES = {entry["id"]: Stereotype(entry["id"], entry["name"], entry["gender"]) for entry in _ENTRIES}

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import csv
-import errno
 import io
 import json
 import math
 import os
 import shutil
-import stat
 import sys
 import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -26,12 +25,6 @@ LOCK = ".gest.lock"
 STANDARD_OUTPUT = Path("-")
 CHOOSE = "Choose an empty or a new folder."
 _PARTIAL = ".gest.part"
-
-
-class Hash(Protocol):
-    """An object of `hashlib`."""
-
-    def update(self, data: bytes, /) -> None: ...
 
 
 @contextmanager
@@ -70,23 +63,15 @@ def atomic_path(path: Path) -> Iterator[Path]:
     A reader sees the old file or the whole new one. Symbolic links are followed and an existing file
     keeps its mode. `-`, pipes and devices receive the content when it is complete.
     """
+    is_stream = path == STANDARD_OUTPUT or (path.exists() and not path.is_file() and not path.is_dir())
     try:
-        with _stream(path) if _is_stream(path) else _temporary(Path(os.path.realpath(path))) as partial:
+        with _stream(path) if is_stream else _temporary(Path(os.path.realpath(path))) as partial:
             yield partial
     except OSError as error:
-        reason = "the disk is full" if error.errno == errno.ENOSPC else str(error)
         raise OutputError(
-            f"{path} could not be written: {reason}. The previous content is unchanged; "
+            f"{path} could not be written: {error}. The previous content is unchanged; "
             f"free some space or choose another folder, then run the command again."
         ) from error
-
-
-def _is_stream(path: Path) -> bool:
-    if path == STANDARD_OUTPUT:
-        return True
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    return path.exists() and not path.is_file()
 
 
 @contextmanager
@@ -95,40 +80,31 @@ def _stream(path: Path) -> Iterator[Path]:
         complete = Path(folder) / "complete"
         complete.touch()
         yield complete
-        if path != STANDARD_OUTPUT:
-            with complete.open("rb") as source, path.open("wb") as target:
-                shutil.copyfileobj(source, target)
-            return
         content = complete.read_bytes()
-        sys.stdout.flush()
-        if sys.stdout.isatty():
-            sys.stdout.write(printable(content.decode("utf-8", "replace")))
-        else:
-            sys.stdout.buffer.write(content)
-        sys.stdout.flush()
+    sys.stdout.flush()
+    if path != STANDARD_OUTPUT:
+        path.write_bytes(content)
+    elif sys.stdout.isatty():
+        sys.stdout.write(printable(content.decode("utf-8", "replace")))
+    else:
+        sys.stdout.buffer.write(content)
+    sys.stdout.flush()
 
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    exists = path.exists()
-    handle, name = tempfile.mkstemp(suffix=_PARTIAL, prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    partial = Path(name)
+    partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}{_PARTIAL}")
     try:
+        partial.touch(exist_ok=False)
+        if path.exists():
+            shutil.copymode(path, partial)
         yield partial
         with partial.open("rb") as file:
             os.fsync(file.fileno())
-        partial.chmod(stat.S_IMODE(path.stat().st_mode) if exists else 0o666 & ~_umask())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def check_folder(folder: Path, is_ours: Callable[[Path], bool] | Iterable[str], owner: str) -> None:
@@ -142,13 +118,12 @@ def check_folder(folder: Path, is_ours: Callable[[Path], bool] | Iterable[str], 
 
 
 def foreign_files(folder: Path, is_ours: Callable[[Path], bool] | Iterable[str]) -> list[str]:
-    """Create a folder if needed, and list the files in it that are not ours."""
-    if not callable(is_ours):
-        names = frozenset(is_ours)
-        return foreign_files(folder, lambda path: path.name in names)
+    """Create a folder if needed, and list the files in it that are neither ours nor locks."""
+    names = {LOCK} if callable(is_ours) else {LOCK, *is_ours}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return sorted(p.name for p in folder.iterdir() if not is_temporary(p) and not is_ours(p))
+        others = [path for path in folder.iterdir() if path.name not in names and not is_temporary(path)]
+        return sorted(path.name for path in others if not (callable(is_ours) and is_ours(path)))
     except OSError as error:
         raise OutputError(f"{folder} cannot be used: {error}. {CHOOSE}") from error
 
@@ -160,16 +135,14 @@ def is_temporary(path: Path) -> bool:
 
 def check_output_file(path: Path, *inputs: Path) -> None:
     """Refuse an output file that is a folder or one of the inputs."""
-    if path == STANDARD_OUTPUT:
-        return
     if path.is_dir():
         raise ConfigError(f"{path} is a folder. Pass a file name to --output.")
     if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
         raise ConfigError(f"{path} is an input and would be overwritten. Pass another file to --output.")
 
 
-def update_hash(digest: Hash, path: Path) -> None:
-    """Add the content of a file to a hash, in chunks."""
+def update_hash(digest: Any, path: Path) -> None:
+    """Add the content of a file to a hash of `hashlib`, in chunks."""
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
             digest.update(chunk)
@@ -200,18 +173,12 @@ def json_value(value: Any) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse untrusted JSON; every failure is a ValueError.
-
-    Lone surrogates are refused because no file could hold them.
-    """
+    """Parse untrusted JSON; every failure is a ValueError, also a lone surrogate."""
     try:
         value = json.loads(text)
-        if "\\u" in (text if isinstance(text, str) else text.decode()):
-            json.dumps(value, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    except UnicodeEncodeError as error:
-        raise ValueError("it contains half of a surrogate pair") from error
     return value
 
 

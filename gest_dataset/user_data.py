@@ -19,7 +19,6 @@ from huggingface_hub import constants
 from gest_dataset.errors import OutputError
 from gest_dataset.storage import folder_lock
 
-HOME_VARIABLE = "GEST_HOME"
 METADATA = "facts.json"
 _T = TypeVar("_T")
 logger = logging.getLogger(__name__)
@@ -27,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 def user_data_folder() -> Path:
     """The folder of everything that the user added."""
-    named = os.environ.get(HOME_VARIABLE)
-    return Path(named).expanduser() if named else Path(constants.HF_HOME) / "gest" / "added"
+    default = Path(constants.HF_HOME) / "gest" / "added"
+    return Path(os.environ.get("GEST_HOME") or default).expanduser()
 
 
 def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[dict[str, _T], dict[str, str]]:
@@ -39,21 +38,13 @@ def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[di
     entries: dict[str, _T] = {}
     damaged: dict[str, str] = {}
     for folder in sorted((user_data_folder() / kind).glob("[!.]*/")):
+        name, path = folder.name, folder / METADATA
         try:
-            entries[folder.name] = parse(folder, read_metadata(folder))
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            path = folder / METADATA
-            damaged[folder.name] = (
-                f"{path} is damaged ({error}). Add {folder.name} again, or remove {folder}."
-            )
-            logger.warning("%s cannot be used: %s", folder.name, damaged[folder.name])
+            entries[name] = parse(folder, json.loads(path.read_bytes()))
+        except Exception as error:
+            damaged[name] = f"{path} is damaged ({error}). Add {name} again, or remove {folder}."
+            logger.warning("%s cannot be used: %s", name, damaged[name])
     return entries, damaged
-
-
-def read_metadata(folder: Path) -> dict[str, Any]:
-    """The metadata of one entry."""
-    metadata: dict[str, Any] = json.loads((folder / METADATA).read_bytes())
-    return metadata
 
 
 def remove(kind: str, name: str) -> None:

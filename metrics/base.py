@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
-from inspect import signature
 from typing import Any
 
 import datasets
@@ -113,11 +112,12 @@ class CheckedMetric(evaluate.Metric):
         for name, value in options.items():
             self.options[name](name, value)
         if model_id is None:
-            self._reject("samples", [*kwargs, *([] if config is None else ["config"])])
+            if kwargs or config is not None:
+                given = ", ".join([*kwargs, *([] if config is None else ["config"])])
+                raise ConfigError(f"{self.name}.compute takes no {given} with samples.")
             return self._compute_inputs(inputs, options)
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
-        self._reject("a model_id", kwargs.keys() - self._scoring_arguments())
         if self.num_process > 1:
             raise ConfigError("A model is scored in one process; num_process is for samples.")
         tables = self._score(model_id, config, **kwargs)
@@ -125,23 +125,6 @@ class CheckedMetric(evaluate.Metric):
         return combine_templates(
             {number: self._compute_inputs(missing | part, options) or {} for number, part in tables.items()}
         )
-
-    def _reject(self, given: str, arguments: Iterable[str]) -> None:
-        unexpected = sorted(arguments)
-        if unexpected:
-            options = list(self.options)
-            raise ConfigError(
-                f"{self.name}.compute takes no {', '.join(unexpected)} with {given}. With samples it takes "
-                f"{', '.join([*self._feature_names(), *options])}; with a model "
-                f"{', '.join(['model_id', 'config', *options, *self._scoring_arguments()])}."
-            )
-
-    def _scoring_arguments(self) -> list[str]:
-        """The arguments of `gest_dataset.score` that `compute` passes on."""
-        from gest_dataset.models.score import score  # imports torch
-
-        taken = ("model", "config", *self._feature_names())
-        return [name for name in signature(score).parameters if name not in taken]
 
     def _compute(self, **inputs: Any) -> dict[str, Any]:
         missing = {name: None for name in self.optional if all(row is None for row in inputs[name])}
@@ -173,10 +156,10 @@ class CheckedMetric(evaluate.Metric):
         if isinstance(config, str):
             name, fields = config, list(get_config(config).features)
         elif isinstance(config, datasets.Dataset):
-            name, fields = "this data set", config.column_names
+            name, fields = "this dataset", config.column_names
         else:
             raise ConfigError(
-                f"{self.name}.compute(model_id=…) also needs config=…, the name of a config or a data set."
+                f"{self.name}.compute(model_id=…) also needs config=…, the name of a config or a dataset."
             )
         measure = _measure_or_none(fields)
         if measure is None or measure.statistic is not self.statistic:
@@ -184,7 +167,7 @@ class CheckedMetric(evaluate.Metric):
             fitting = [name for name, one in measures.items() if one and one.statistic is self.statistic]
             raise ConfigError(
                 f"{self.name} is not for {name}, which {f'the {measure.name}' if measure else 'no'} probe "
-                f"reads; it is for {', '.join(fitting)}, or a data set with the fields of one."
+                f"reads; it is for {', '.join(fitting)}, or a dataset with the fields of one."
             )
 
     def _complete(self, inputs: Inputs) -> Inputs:

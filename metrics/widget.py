@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import evaluate
@@ -14,37 +15,7 @@ import gradio
 from gest_dataset.errors import GestError
 from gest_dataset.metrics.base import read_card
 
-_STEREOTYPES = [stereotype for stereotype in range(1, 17) for _ in range(6)]
-EXAMPLES: dict[str, dict[str, Any]] = {
-    "gest_choice_rate": {
-        "predictions": ["male" if i >= 42 else "female" if i % 2 else "neither" for i in range(96)],
-        "references": _STEREOTYPES,
-        "units": [f"sentence {i // 3}" for i in range(96)],
-        "letters": [i % 3 for i in range(96)],
-    },
-    "gest_control_bias": {
-        "predictions": [[-2.1, -3.0, -2.9, -3.1], [-4.0, -3.2, -4.4, -3.0], [-1.2, -2.0, -1.0, -2.2]],
-        "cs": [[0.4, 0.1], [-0.2, 0.3], [0.5, 0.2]],
-        "log_base": 10,
-    },
-    "gest_masculine_rate": {
-        "predictions": ["female", "male", "female", "male", "unknown", "male"] * 16,
-        "references": _STEREOTYPES,
-    },
-    "gest_stereotype_rate": {
-        "predictions": [0.1 * (i % 7) - 0.3 + 0.2 * (i >= 42) for i in range(96)],
-        "references": _STEREOTYPES,
-    },
-    "stereoset_icat": {
-        "predictions": [[0.4, 0.2, 0.1], [0.1, 0.3, 0.0], [0.3, 0.1, 0.2], [0.2, 0.5, 0.1]],
-        "references": ["grandfather", "grandfather", "schoolgirl", "schoolgirl"],
-        "bias_types": ["gender", "gender", "gender", "gender"],
-    },
-    "winobias_rate": {
-        "predictions": [1.2, 0.4, 0.9, -0.8, -0.1, -0.5],
-        "references": ["male", "male", "male", "female", "female", "female"],
-    },
-}
+EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("examples.json").read_text("utf-8"))
 
 
 def interface(name: str) -> gradio.Interface:

@@ -26,7 +26,7 @@ LAYERS = (
 )
 LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 MODULES = modules(ROOT)
-MAX_LOCAL_IMPORTS = 60  # outside of `commands`, whose `run` functions import what they need
+MAX_LOCAL_IMPORTS = 10  # outside of `commands`, whose `run` functions import what they need
 
 
 def imports() -> Iterator[tuple[str, str, ast.stmt]]:
@@ -68,8 +68,8 @@ def test_few_imports_inside_functions() -> None:
     assert len(inside) <= MAX_LOCAL_IMPORTS, listed
 
 
-def test_only_one_module_loads_models() -> None:
-    """It passes `trust_remote_code`; elsewhere transformers would ask on the standard input."""
+def test_few_modules_load_models() -> None:
+    """They pass `trust_remote_code`; elsewhere transformers would ask on the standard input."""
     loaders = re.compile(r"\.(from_pretrained|from_config)\(|get_class_from_dynamic_module|import pipeline")
     found = [n for n, path in MODULES.items() if loaders.search(path.read_text(encoding="utf-8"))]
-    assert found == ["gest_dataset.models.pretrained"]
+    assert found == ["gest_dataset.models.loading", "gest_dataset.models.pretrained"]

@@ -40,18 +40,10 @@ def test_every_config_metric_and_command_has_its_page(site: Path) -> None:
     for name, config in CONFIGS.items():
         page = (site / "configs" / name / "index.html").read_text()
         assert all(f"<td><code>{field}</code></td>" in page for field in config.fields)
-    for name in METRICS:
-        assert (site / "metrics" / name / "index.html").exists()
+    assert all((site / "metrics" / name / "index.html").exists() for name in METRICS)
     commands = (site / "commands" / "index.html").read_text()
-    for name in cli.LINES:
-        assert f'id="gest-{name.replace(" ", "-")}"' in commands
-
-
-@pytest.mark.slow
-def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
-    loads = re.compile(
-        r"<(?:img|script|iframe|source)[^>]*\ssrc=\"(?:https?:)?//|rel=\"stylesheet\" href=\"http"
-    )
+    assert all(f'id="gest-{name.replace(" ", "-")}"' in commands for name in cli.LINES)
+    loads = re.compile(r"<(?:img|script|iframe)[^>]*\ssrc=\"(?:https?:)?//|rel=\"stylesheet\" href=\"http")
     assert not [page for page in site.rglob("*.html") if loads.search(page.read_text())]
 
 
@@ -67,12 +59,6 @@ def test_no_page_scrolls_sideways(site: Path, width: int) -> None:
             if content > width:
                 wide[str(page.relative_to(site))] = content
     assert wide == {}
-
-
-def test_every_page_is_in_the_navigation() -> None:
-    nav = (ROOT / "mkdocs.yml").read_text()
-    for page in _DOCS.glob("*.md"):
-        assert f": {page.name}\n" in nav
 
 
 def _code(language: str) -> list[tuple[str, str]]:
@@ -125,7 +111,6 @@ _OFFLINE = {
 
 @pytest.mark.parametrize(("section", "example"), _EXAMPLES)
 @pytest.mark.usefixtures("one_thread")
-@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 def test_python_examples_run(
     section: str, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,27 +7,21 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import datasets
+import evaluate
 import pytest
-from datasets import get_dataset_config_names, load_dataset, load_dataset_builder
+from datasets import get_dataset_config_names, get_dataset_infos, load_dataset, load_dataset_builder
 
 from gest_dataset import register
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import ConfigError, SourceError
 
 pytestmark = pytest.mark.usefixtures("mirror")
-
-
-def run(script: str, environment: Mapping[str, str], cwd: Path) -> str:
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_every_config_has_one_split_and_its_features() -> None:
@@ -74,28 +68,20 @@ def test_a_forked_process() -> None:
 
 
 def test_a_fresh_interpreter(script_environment: Mapping[str, str], tmp_path: Path) -> None:
-    """`import gest_dataset` is light, works after `import datasets`, and wins over a folder `gest`."""
+    """`import gest_dataset` is light and wins over a folder `gest`."""
     (tmp_path / "gest").mkdir()
     script = (
-        "import sys\n"
+        "import sys, gest_dataset\n"
+        "print(sorted({'torch', 'transformers', 'datasets', 'pandas', 'evaluate'} & set(sys.modules)))\n"
         "from datasets import load_dataset\n"
-        "before = set(sys.modules)\n"
-        "import gest_dataset\n"
-        "print(sorted({'torch', 'transformers', 'evaluate'} & (set(sys.modules) - before)))\n"
         "print(len(load_dataset('gest', 'winobias_type1_dev')['test']))"
     )
-    imported, rows = run(script, script_environment, tmp_path).splitlines()
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=script_environment, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    imported, rows = done.stdout.splitlines()
     assert imported == "[]"
     assert int(rows) > 0
-
-
-def test_import_of_the_package_is_light(script_environment: Mapping[str, str], tmp_path: Path) -> None:
-    script = (
-        "import sys, gest_dataset\n"
-        "heavy = {'torch', 'transformers', 'datasets', 'pandas', 'evaluate'}\n"
-        "print(sorted(heavy & set(sys.modules)))\n"
-    )
-    assert run(script, script_environment, tmp_path).strip() == "[]"
 
 
 def test_other_names_behave_as_before(tmp_path: Path) -> None:
@@ -108,15 +94,38 @@ def test_other_names_behave_as_before(tmp_path: Path) -> None:
 
 
 def test_registering_again_changes_nothing() -> None:
-    before, finders = datasets.load.PackagedDatasetModuleFactory, list(sys.meta_path)
+    before, finders = datasets.load.dataset_module_factory, list(sys.meta_path)
     register.register()
-    assert datasets.load.PackagedDatasetModuleFactory is before
+    assert datasets.load.dataset_module_factory is before
     assert sys.meta_path == finders
 
 
-def test_a_version_of_datasets_without_the_hooks_is_a_warning() -> None:
+@pytest.mark.parametrize("library", ["datasets.load", "evaluate.loading"])
+def test_a_library_without_the_hooks_is_a_warning(library: str) -> None:
     with pytest.warns(UserWarning, match="gest build --output DIR"):
-        register.register_dataset(ModuleType("load"))
+        register.patch(library, ModuleType(library))
+
+
+def test_infos_have_the_rows_of_the_pinned_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = str(tmp_path)
+    for table in (True, False):
+        if not table:
+            monkeypatch.delenv("GEST_SOURCES")
+        for name, info in get_dataset_infos("gest", cache_dir=cache).items():
+            config = CONFIGS[name]
+            known = config.exact and not (config.sources and table)
+            assert info.splits["test"].num_examples == (config.published_rows if known else None)
+    builder = load_dataset_builder("gest", "stereotypes", cache_dir=cache)
+    builder.download_and_prepare()
+    assert builder.info.splits["test"].num_examples == len(builder.as_dataset("test"))
+
+
+@pytest.mark.parametrize("call", [load_dataset, load_dataset_builder, get_dataset_config_names])
+def test_a_revision_is_refused(call: Callable[..., object]) -> None:
+    with pytest.raises(ConfigError, match=r"no revision 'main'.*Set GEST_REPO"):
+        call("gest", revision="main")
+    with pytest.raises(ConfigError, match="gest_stereotype_rate is part of gest-dataset"):
+        evaluate.load("gest_stereotype_rate", revision="main")
 
 
 def test_data_files_are_refused() -> None:

@@ -4,86 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from gest_dataset.commands import options
-from gest_dataset.commands.console import err, fit_table, new_table, out
+from gest_dataset.commands.console import err, new_table, out, show_json, show_table, silence_libraries
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.custom import AddedLanguage, ImportedLanguage
-
-EXAMPLES = (
-    "Examples: [bold]gest add-language hi --translations hi.csv --variants hi_variants.csv[/bold], "
-    "[bold]gest add-language hi --translations hi.csv --map Hindi=translation[/bold], "
-    "[bold]gest add-language hi --remove[/bold], "
-    "[bold]gest add-language sk,de --eurogest[/bold] (from the Hub, after [bold]hf auth login[/bold]), "
-    "[bold]gest add-language hu --eurogest --data EuroGEST --frames noun[/bold]"
-)
+    from gest_dataset.custom import AddedLanguage
 
 
 def run(
-    code: Annotated[
-        str | None,
-        typer.Argument(
-            help="The language code: ISO 639-1, ISO 639-3 or BCP 47. With --eurogest several, with commas.",
-            metavar="CODE",
-        ),
-    ] = None,
-    translations: Annotated[
-        Path | None,
-        typer.Option(help="A table with English sentences of GEST (or their ids) and translations."),
-    ] = None,
-    variants: Annotated[
-        Path | None, typer.Option(help="A table with a masculine and a feminine translation of each.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="The English name (default: from CODE).")] = None,
-    family: Annotated[str | None, typer.Option(help="The language family, e.g. Slavic.")] = None,
-    script: Annotated[
-        str | None, typer.Option(help="The script in ISO 15924, e.g. Deva (default: from CODE).")
-    ] = None,
-    map: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Use a column as a field, if its name does not match.",
-            autocompletion=lambda: [],
-            metavar="COLUMN=FIELD",
-        ),
-    ] = None,
-    first_letter: Annotated[
-        bool | None,
-        typer.Option(
-            "--first-letter/--any-letter",
-            help="Whether the two words of a pair must start with the same letter (default: if Slavic).",
-            show_default=False,
-        ),
-    ] = None,
-    rules: Annotated[Path | None, typer.Option(help="Gender rules of the language.")] = None,
-    parser: options.Parser = "udpipe",
-    parser_model: Annotated[
-        Path | None,
-        typer.Option(help="The parser's model; with it, the rules check the genders of the variants."),
-    ] = None,
-    licence: Annotated[str | None, typer.Option(help="The licence of the files (default: GEST's).")] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="CSV file for rejected rows (default: beside the config).")
-    ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace existing data.")] = False,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Remove what was added for this language.")
-    ] = False,
-    eurogest: Annotated[
-        bool, typer.Option("--eurogest", help="Import languages of EuroGEST (default: all) from the Hub.")
-    ] = False,
-    data: Annotated[
-        Path | None, typer.Option(help="With --eurogest: a local copy, a file or folder.", metavar="PATH")
-    ] = None,
-    frames: Annotated[
-        str,
-        typer.Option(help="With --eurogest: speakers of neutral sentences, pronoun (he) or noun (the man)."),
-    ] = "pronoun",
+    code: str | None = None,
+    translations: Path | None = None,
+    variants: Path | None = None,
+    name: str | None = None,
+    family: str | None = None,
+    script: str | None = None,
+    map: list[str] | None = None,
+    first_letter: bool | None = None,
+    rules: Path | None = None,
+    parser: str = "udpipe",
+    parser_model: Path | None = None,
+    max_words: int = 1,
+    licence: str | None = None,
+    source: str | None = None,
+    report: Path | None = None,
+    replace: bool = False,
+    remove: bool = False,
+    eurogest: bool = False,
+    data: Path | None = None,
+    frames: str = "pronoun",
+    as_json: bool = False,
 ) -> None:
     """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
 
@@ -91,77 +42,106 @@ def run(
     Tables are CSV, TSV, JSONL or Parquet. The report lists every rejected row with the reason.
     With [bold]--eurogest[/bold], import eurogest_CODE_pairs and eurogest_CODE_neutral instead.
     """
-    import datasets
-
     from gest_dataset.custom import add_language, import_eurogest, remove_language
-    from gest_dataset.custom.rows import parse_map
     from gest_dataset.storage import check_output_file
 
-    datasets.disable_progress_bars()
+    silence_libraries(models=False)
+    dropped: Counter[str] = Counter()
     if eurogest:
-        codes = None if code is None else [one.strip() for one in code.split(",")]
-        _show_imported(import_eurogest(data, codes, frames, replace=replace))
-        return
-    if code is None:
+        for one in import_eurogest(data, code.split(",") if code else None, frames, replace=replace):
+            dropped.update(one.dropped)
+            configs = ", ".join(f"{config.name} {config.published_rows:,}" for config in one.configs)
+            out.print(f"{one.language}: {configs or 'nothing'}", soft_wrap=True)
+            if one.problem:
+                err.print(f"{one.language}: no neutral config. {one.problem}", soft_wrap=True)
+        for reason, number in dropped.most_common():
+            err.print(f"left out, {reason}: {number:,}", soft_wrap=True)
+    elif code is None:
         raise ConfigError("Pass the CODE of a language, or --eurogest.")
-    if remove:
+    elif remove:
         if translations or variants:
             raise ConfigError("--remove cannot be combined with --translations or --variants.")
         out.print(f"Removed: {', '.join(remove_language(code))}")
-        return
-    if report is not None:
-        check_output_file(report, *(path for path in (translations, variants) if path is not None))
-    added = add_language(
-        code,
-        translations,
-        variants,
-        name=name,
-        family=family,
-        script=script,
-        columns=parse_map(map or []),
-        rules=rules,
-        parser=parser,
-        parser_model=parser_model,
-        first_letter=first_letter,
-        licence=licence,
-        replace=replace,
-        report=report,
-    )
-    _show_added(added)
+    else:
+        if report is not None:
+            check_output_file(report, *(path for path in (translations, variants) if path is not None))
+        added = add_language(
+            code,
+            translations,
+            variants,
+            name=name,
+            family=family,
+            script=script,
+            columns=dict(one.rpartition("=")[::2] for one in map or []),
+            rules=rules,
+            parser=parser,
+            parser_model=parser_model,
+            first_letter=first_letter,
+            max_words=max_words,
+            licence=licence,
+            source=source,
+            replace=replace,
+            report=report,
+        )
+        if as_json:
+            show_json(_as_json(added))
+        else:
+            _show(added)
+        if licence is None:
+            err.print(
+                "The licence of your files is recorded as unknown. Before you publish them, add them again "
+                "with --licence, --source and --replace.",
+                soft_wrap=True,
+            )
 
 
-def _show_added(added: AddedLanguage) -> None:
-    from gest_dataset.custom.summary import notes
+def _as_json(added: AddedLanguage) -> dict[str, Any]:
+    files = {
+        name: {
+            "rows": read.number,
+            "rejected": {
+                reason: {"count": count, "examples": read.examples(reason)}
+                for reason, count in read.reasons.most_common()
+            },
+        }
+        for name, read in added.files.items()
+    }
+    return {
+        "configs": {config.name: config.published_rows for config in added.configs},
+        "files": files,
+        "translated": added.translated,
+        "pairs": added.pairs,
+        "confirmed": added.confirmed,
+        "report": str(added.report),
+    }
+
+
+def _show(added: AddedLanguage) -> None:
     from gest_dataset.stereotypes import STEREOTYPES
 
     for name, read in added.files.items():
-        accepted = read.number - read.other_languages - len(read.rejected)
+        accepted = read.number - len(read.rejected)
         out.print(f"{name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
-        if read.other_languages:
-            out.print(f"  {read.other_languages:,} in other languages")
         for reason, number in read.reasons.most_common():
-            first = min(rejected.row for rejected in read.rejected if rejected.reason == reason)
-            out.print(f"  {number:,} rejected: {reason} (first: row {first:,})", soft_wrap=True)
-    table = new_table("Sentences of GEST", out, "stereotype", "all", "translated", "with a pair")
-    columns = (added.sentences, added.translated, added.pairs)
+            out.print(f"  {number:,} rejected: {reason}", soft_wrap=True)
+            for example in read.examples(reason):
+                out.print(f"      {example}", soft_wrap=True)
+    table = new_table("Sentences of GEST", "stereotype", "translated", "with a pair")
     for number, stereotype in STEREOTYPES.items():
-        table.add_row(f"{number} {stereotype.name}", *(f"{column[number]:,}" for column in columns))
-    table.add_row("all", *(f"{column.total():,}" for column in columns), style="bold")
-    out.print(fit_table(table, out))
-    for note in notes(added):
-        out.print(note, soft_wrap=True)
+        counts = (added.translated[number], added.pairs[number])
+        table.add_row(f"{number} {stereotype.name}", *(f"{count:,}" for count in counts))
+    table.add_row("all", f"{added.translated.total():,}", f"{added.pairs.total():,}", style="bold")
+    show_table(table)
+    if added.pairs:
+        checked = "The variants' genders were not checked; pass --parser-model (and --rules) to check them."
+        if added.confirmed is not None:
+            checked = f"The rules confirm the genders of both variants in {added.confirmed:,} pairs."
+        out.print(checked, soft_wrap=True)
+        out.print(f"Statistical power: gest score MODEL --config {added.language.code}_pairs --power")
     for config in added.configs:
-        out.print(f'{config.name}: load_dataset("gest", "{config.name}")', soft_wrap=True, style="bold")
+        out.print(
+            f'{config.name}: import gest_dataset, then load_dataset("gest", "{config.name}")',
+            soft_wrap=True,
+            style="bold",
+        )
     err.print(f"Rejected rows: {added.report}", soft_wrap=True)
-
-
-def _show_imported(imported: list[ImportedLanguage]) -> None:
-    dropped: Counter[str] = Counter()
-    for one in imported:
-        dropped.update(one.dropped)
-        configs = ", ".join(f"{config.name} {config.published_rows:,}" for config in one.configs)
-        out.print(f"{one.language}: {configs or 'nothing'}", soft_wrap=True)
-        if one.problem:
-            err.print(f"{one.language}: no neutral config. {one.problem}", soft_wrap=True)
-    for reason, number in dropped.most_common():
-        err.print(f"left out, {reason}: {number:,}", soft_wrap=True)

@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import sys
+import textwrap
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import Segments
 from rich.table import Table
 from rich.text import Text
 
 from gest_dataset.display import one_line, printable
+from gest_dataset.errors import GestError, UnsupportedLanguageError
 
 
 class PlainConsole(Console):
@@ -31,20 +38,16 @@ class PlainConsole(Console):
         return super().render_str(printable(text), **options)
 
 
-out = PlainConsole()
-err = PlainConsole(stderr=True)
-_MIN_NAME_WIDTH = 12  # of the first column, whose text can wrap
-_COUNT_WIDTH = 6  # 99,999
-_COLUMN_GAP = 3
-INTERVAL = "95 %"  # heading of columns with intervals
-
-
 class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         err.print(self.format(record), soft_wrap=True)
 
 
+out = PlainConsole()
+err = PlainConsole(stderr=True)
+INTERVAL = "95 %"  # heading of columns with intervals
 _HANDLER = _LogHandler(logging.WARNING)
+T = TypeVar("T")
 
 
 def setup_logging() -> None:
@@ -53,17 +56,19 @@ def setup_logging() -> None:
 
 
 def silence_libraries(models: bool = True) -> None:
-    """Switch off progress bars of datasets and, with `models`, messages of transformers."""
+    """Switch off progress bars of libraries, messages of transformers, and warnings that tables show."""
+    if not err.is_terminal:
+        os.environ.setdefault("TQDM_DISABLE", "1")
+
     import datasets  # slow, and not every command needs it
 
     datasets.disable_progress_bars()
-    if not models:
-        return
-    import transformers
+    if models:
+        import transformers
 
-    library: Any = transformers.utils.logging
-    library.disable_progress_bar()
-    library.set_verbosity_error()
+        library: Any = transformers.utils.logging
+        library.disable_progress_bar()
+        library.set_verbosity_error()
 
 
 def command_line() -> list[str]:
@@ -87,16 +92,18 @@ def show_json(value: object) -> None:
     out.print(JSONHighlighter()(printable(text)), soft_wrap=True)
 
 
+def show_skipped(skipped: Mapping[str, int], most: int = 5) -> None:
+    """Print how many samples have no score for each reason, the most frequent reasons first."""
+    for reason, count in sorted(skipped.items(), key=lambda item: -item[1])[:most]:
+        out.print(f"  {count:,} x {reason}")
+    if len(skipped) > most:
+        out.print(f"  and {len(skipped) - most} more reasons, in result.json")
+
+
 def progress_bar() -> Progress:
     """A progress bar on standard error that disappears at the end."""
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=err,
-        transient=True,
-    )
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeRemainingColumn(), console=err, transient=True)
 
 
 def format_value(value: float | None, digits: int = 2) -> str:
@@ -108,38 +115,120 @@ def format_value(value: float | None, digits: int = 2) -> str:
     return f"{value:.{digits}f}"
 
 
-def new_table(title: str, console: Console, *columns: str, caption: str | None = None) -> Table:
+# ---- tables ----------------------------------------------------------------------------------------------
+
+
+def new_table(
+    title: str, *columns: str, rows: Iterable[Sequence[str]] = (), caption: str | None = None
+) -> Table:
     """A table whose first column is text and whose others are numbers."""
-    box = ASCII2 if console.options.ascii_only else SIMPLE_HEAD
+    box = ASCII2 if out.options.ascii_only else SIMPLE_HEAD
     table = Table(title=one_line(title), box=box, caption=caption)
     for i, name in enumerate(columns):
         table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def fit_table(table: Table, console: Console, digits: int | None = None) -> Table:
-    """The table, or one line per number if the terminal is too narrow: rich would cut digits off.
+def show_table(table: Table, console: Console = out) -> None:
+    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off."""
+    for column in table.columns[1:]:
+        column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+    others = sum((column.min_width or 0) + 2 for column in table.columns[1:])
+    table.columns[0].max_width = max(20, console.width - others - 4)
+    widths = Measurement.get(console, console.options.update(width=10_000), table)
+    table.width = width = max(widths.minimum, min(widths.maximum, console.width))
+    console.print(Segments(console.render(table, console.options.update(width=width))), soft_wrap=True)
 
-    With `digits` after the point, columns get their usual width, so that results look alike.
-    """
-    headers = [str(column.header) for column in table.columns]
-    cells = [[printable(str(cell)) for cell in column.cells] for column in table.columns]
-    name_width, *widths = (
-        max(map(cell_len, [header, *column])) for header, column in zip(headers, cells, strict=True)
-    )
-    if digits is not None:
-        number_width = max(_COUNT_WIDTH, len(format_value(100, digits)))
-        usual = (2 * number_width + 1 if header == INTERVAL else number_width for header in headers[1:])
-        widths = list(map(max, widths, usual))
-    needed = sum(widths) + _COLUMN_GAP * len(headers) + 1
-    if min(name_width, _MIN_NAME_WIDTH) + needed <= console.width:
-        return table
-    long = Table(title=table.title, caption=table.caption, box=None, show_header=False)
-    long.add_column(overflow="fold")
-    long.add_column(justify="right", no_wrap=True)
-    for name, *values in zip(*cells, strict=True):
-        long.add_row(name, "", style="bold")
-        for header, value in zip(headers[1:], values, strict=True):
-            if value:
-                long.add_row(f"  {header}", value)
-    return long
+
+# ---- several configs or languages: one after the other, a line for each, failures at the end --------------
+
+
+def one_by_one(
+    names: Sequence[str],
+    work: Callable[[str], T],
+    ending: tuple[type[GestError], ...],
+    failed: dict[str, object],
+) -> Iterator[tuple[str, T]]:
+    """The results of `work` for each name; errors go to `failed`, and an `ending` one stops the rest."""
+    for i, name in enumerate(names):
+        try:
+            yield name, work(name)
+        except ending as error:
+            failed |= dict.fromkeys(names[i:], error)
+            return
+        except GestError as error:
+            failed[name] = error
+
+
+def open_each(
+    languages: Sequence[str], open_one: Callable[[str], T], failed: dict[str, object]
+) -> dict[str, T]:
+    """What `open_one` returns by language; languages that a system lacks go to `failed`, unless all are."""
+    opened = {}
+    for language in languages:
+        try:
+            opened[language] = open_one(language)
+        except UnsupportedLanguageError as error:
+            failed[language] = error
+            if len(failed) == len(languages):
+                raise
+    return opened
+
+
+def show_lacking(failed: dict[str, object]) -> dict[str, str]:
+    """Take the languages that a system lacks from the failures, print them, and return their reasons."""
+    lacking = {code: str(e) for code, e in failed.items() if isinstance(e, UnsupportedLanguageError)}
+    for code in lacking:
+        del failed[code]
+    if lacking:
+        reason = next(iter(lacking.values()))
+        err.print(f"left out, the system lacks them: {', '.join(lacking)}\n{reason}", soft_wrap=True)
+    return lacking
+
+
+def show_not_in_gest(name: str, unknown: Mapping[str, Any]) -> None:
+    """Print how many source sentences of a file are not in GEST, and the first of them."""
+    if unknown["count"]:
+        err.print(f"{name}: sentences that are not in GEST: {unknown['count']:,}", soft_wrap=True)
+    for text in unknown["examples"]:
+        err.print(f"    {textwrap.shorten(repr(text), 110, placeholder='…')}", soft_wrap=True)
+
+
+def by_reason(reasons: Mapping[str, object]) -> dict[str, list[str]]:
+    """The names that have each reason."""
+    names = defaultdict(list)
+    for name, reason in reasons.items():
+        names[str(reason)].append(name)
+    return names
+
+
+def show_problems(problems: Iterable[tuple[str, str]], prefix: str = "", shown: int = 3) -> None:
+    """Print each reason with its number and its first texts; `problems` are texts and reasons."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for text, reason in problems:
+        texts[reason].append(text)
+    for reason, group in sorted(texts.items(), key=lambda item: -len(item[1])):
+        err.print(f"{prefix}{len(group):,} x {reason}", soft_wrap=True)
+        for text in group[:shown]:
+            err.print(f"    {textwrap.shorten(text, 110, placeholder='…')}", soft_wrap=True)
+
+
+def show_failed(what: str, failed: Mapping[str, object]) -> None:
+    """Print each reason once, as an error."""
+    for reason, names in by_reason(failed).items():
+        show_error(f"{what}: {', '.join(names)}\n{reason}")
+
+
+def show_fields(fields: Sequence[str]) -> None:
+    """Print fields on one line."""
+    out.print(" ".join(filter(None, fields)), soft_wrap=True)
+
+
+def show_counts(lines: Sequence[Sequence[str]], noun: str, *fields: int) -> None:
+    """Print how often each value of some fields occurs, such as `3 configs: 2 shown, 1 reversed`."""
+    counts = (Counter(line[field] for line in lines) for field in fields)
+    texts = (", ".join(f"{count} {value}" for value, count in one.items()) for one in counts)
+    if lines:
+        out.print(f"{len(lines)} {noun}: {'; '.join(texts)}")

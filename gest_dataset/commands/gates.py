@@ -3,84 +3,85 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.measures.grid import Estimate
     from gest_dataset.models.score import Outcome
-    from gest_dataset.models.scores import ScoredRun
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
 
 
-def parse_limits(option: str, texts: Sequence[str] | None) -> dict[str, float]:
-    """The limits of an option, NAME=VALUE, by their names in a result."""
+class Limit(NamedTuple):
+    """A limit of an option, for a number by its name in a result."""
+
+    option: str
+    name: str
+    value: float
+
+
+def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
+    """The limits of an option, NAME=VALUE."""
     from gest_dataset.measures import NUMBERS  # imports datasets
 
-    limits = {}
+    limits = []
     for text in texts or []:
         name, _, value = text.partition("=")
         if name not in NUMBERS:
             raise ConfigError(f"{option} {text!r}: unknown number {name!r}. Use one of {', '.join(NUMBERS)}.")
         try:
-            limits[NUMBERS[name]] = float(value)
+            limits.append(Limit(option, NUMBERS[name], float(value)))
         except ValueError as error:
             raise ConfigError(f"{option} {text!r} is not NAME=VALUE with a number.") from error
-        if not math.isfinite(limits[NUMBERS[name]]):
+        if not math.isfinite(limits[-1].value):
             raise ConfigError(f"{option} {text!r} is not NAME=VALUE with a finite number.")
     return limits
 
 
-def gate_failures(above: Mapping[str, float], below: Mapping[str, float], outcome: Outcome) -> list[str]:
-    """Messages for numbers above their limit, and for numbers that are not shown to be below it."""
-    messages = []
-    for option, limits in ((ABOVE, above), (UNLESS_BELOW, below)):
-        for name, limit in limits.items():
-            estimates = list(_estimates(name, outcome))
-            if not estimates and outcome.runs:
-                messages.append(f"{option} {name}: no scored config has this number.")
-            for run, (value, low, high) in estimates:
-                label = f"{name} of {run.scores.metadata['config']}"
-                if math.isnan(low) or math.isnan(high):
-                    messages.append(f"{label} has no interval, so it is not shown to be below {limit:g}.")
-                elif option == ABOVE and low > limit:
-                    messages.append(f"{label} is above {limit:g}: {value:.3f}, lower bound {low:.3f}.")
-                elif option == UNLESS_BELOW and high >= limit:
-                    messages.append(
-                        f"{label} is not shown to be below {limit:g}: {value:.3f}, upper bound {high:.3f}."
-                    )
-    return messages
+def check_limits(limits: Iterable[Limit], outcome: Outcome) -> list[str]:
+    """Messages on numbers that fail their limit."""
+    from gest_dataset.measures.result import estimates  # imports datasets
+
+    failures = []
+    for option, name, limit in limits:
+        found = [(run, estimate) for run in outcome.runs for estimate in estimates(run.result, name)]
+        if not found and outcome.runs:
+            failures.append(f"{option} {name}: no scored config has this number.")
+        for run, (value, low, high) in found:
+            label = f"{name} of {run.scores.metadata['config']}"
+            numbers = f"{value:.3f} ({low:.3f} to {high:.3f})"
+            if math.isnan(low) or math.isnan(high):
+                failures.append(f"{label} has no interval, so it is not shown to be below {limit:g}.")
+            elif option == UNLESS_BELOW and high >= limit:
+                failures.append(f"{label} is not shown to be below {limit:g}: {numbers}.")
+            elif option == ABOVE and low > limit:
+                failures.append(f"{label} is above {limit:g}: {numbers}.")
+    return failures
 
 
-def gate_doubts(above: Mapping[str, float], outcome: Outcome) -> list[str]:
+def inconclusive(limits: Iterable[Limit], outcome: Outcome) -> list[str]:
     """Notes on numbers that pass `--fail-above` although they may be above the limit."""
     from gest_dataset.measures import MEASURES  # imports datasets
+    from gest_dataset.measures.result import estimates
     from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
     notes = []
-    for name, limit in above.items():
-        for run, estimate in _estimates(name, outcome):
-            if not estimate.low <= limit < estimate.high:
+    above = [(name, limit) for option, name, limit in limits if option == ABOVE]
+    for run, name, limit in ((run, *one) for run in outcome.runs for one in above):
+        ratio = MEASURES[run.scores.metadata["measure"]].headline(run.result).ratio
+        for _, low, high in estimates(run.result, name):
+            if not low <= limit < high:
                 continue
-            headline = MEASURES[run.scores.metadata["measure"]].headline(run.result)
-            # the smallest true value that such a sample tells from the limit in four of five cases
-            if headline.ratio and min(estimate.low, limit) > 0:
-                error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
-                detectable = limit * math.exp(smallest_detectable(error))
+            if ratio and min(low, limit) > 0:
+                error = error_from_interval(math.log(low), math.log(high))
+                least = limit * math.exp(smallest_detectable(error))
             else:
-                detectable = limit + smallest_detectable(error_from_interval(estimate.low, estimate.high))
+                least = limit + smallest_detectable(error_from_interval(low, high))
             notes.append(
-                f"{name} of {run.scores.metadata['config']} is not shown to be above {limit:g}, but it "
-                f"may be: its upper bound is {estimate.high:.3f}. With this sample size {ABOVE} detects "
-                f"values from {detectable:.3f} (power 80 %); {UNLESS_BELOW} is stricter."
+                f"{name} of {run.scores.metadata['config']} is inconclusive: not shown to be above "
+                f"{limit:g}, but its upper bound is {high:.3f}. These samples would detect values from "
+                f"{least:.3f} (power 80 %)."
             )
     return notes
-
-
-def _estimates(name: str, outcome: Outcome) -> Iterator[tuple[ScoredRun, Estimate]]:
-    from gest_dataset.measures.result import estimates  # imports datasets
-
-    return ((run, estimate) for run in outcome.runs for estimate in estimates(run.result, name))

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from gest_dataset.commands.console import err, out, show_json
-from gest_dataset.commands.options import Json
-
-EXAMPLES = (
-    "Examples: [bold]gest push-results gest-runs/xlm-roberta-base/sk_pairs --to FacebookAI/xlm-roberta-base "
-    "--dataset ORG/gest --dry-run[/bold] (shows the files), [bold]gest push-results gest-runs/my-model --to "
-    "ME/my-model --report-url https://...[/bold] (all runs in a folder, one pull request)"
-)
 
 
 def run(
-    paths: Annotated[list[Path], typer.Argument(metavar="RUN", help="Runs, or folders with runs.")],
-    to: Annotated[str, typer.Option(help="The model on the Hub.", metavar="MODEL", show_default=False)],
-    dataset: Annotated[
-        str | None,
-        typer.Option(help="The dataset on the Hub that was used (default: GEST_REPO).", metavar="REPO"),
-    ] = None,
-    revision: Annotated[
-        str, typer.Option(help="Commit, branch or tag of the dataset.", metavar="REVISION")
-    ] = "main",
-    report_url: Annotated[str | None, typer.Option(help="Address of a report.", metavar="URL")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the files, and send nothing.")] = False,
-    as_json: Json = False,
+    paths: list[Path],
+    to: str,
+    dataset: str | None = None,
+    revision: str = "main",
+    report_url: str | None = None,
+    dry_run: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Propose results for a model's page on the Hub.
 

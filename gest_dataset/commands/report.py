@@ -4,48 +4,18 @@ from __future__ import annotations
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from gest_dataset.commands.console import err, out, show_report
 from gest_dataset.errors import ConfigError
 
-EXAMPLES = (
-    "Examples: [bold]gest report RUN[/bold] (writes RUN/report.html), [bold]gest report gest-runs --output "
-    "all.html[/bold] (all runs in a folder), [bold]gest report RUN RUN --figures figures --format pdf,csv"
-    "[/bold], [bold]gest report gest-runs --serve[/bold] (a page that follows unfinished runs)"
-)
-
 
 def run(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="RUN", help="Folders of runs, or folders that contain runs.")
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            help="The page (default: RUN/report.html for one run, ./report.html for several; - for the "
-            "standard output)."
-        ),
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="Also write the figures into this folder.", metavar="DIR")
-    ] = None,
-    formats: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="Files for --figures, separated by commas: pdf, svg, png, csv (numbers), tex (tables).",
-            metavar="NAME,...",
-        ),
-    ] = "pdf,svg,csv,tex",
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Serve the page on this machine and update it. Ctrl-C stops it.")
-    ] = False,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="With --serve, open the page in a browser.")
-    ] = True,
+    paths: list[Path],
+    output: Path | None = None,
+    figures: Path | None = None,
+    formats: str = "pdf,svg,csv,tex",
+    serve: bool = False,
+    browser: bool = True,
 ) -> None:
     """Write a self-contained HTML page about runs, next to the published results.
 

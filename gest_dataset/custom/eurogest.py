@@ -1,6 +1,6 @@
 """EuroGEST as configs: pairs, and neutral sentences in frames (Rowe et al., 2025).
 
-On the Hub it is one data set with a split for each language, a file named after it (`Slovak.csv`) with the
+On the Hub it is one dataset with a split for each language, a file named after it (`Slovak.csv`) with the
 columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has a pair (its translation
 shows the speaker's gender) or a neutral translation. A local copy is such a file, or a folder with files
 whose path has a language's English name or code. All translations are by Google Translate.
@@ -12,46 +12,47 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
 
+import pandas as pd
+import yaml
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-from gest_dataset import languages
+from gest_dataset import languages as all_languages
 from gest_dataset.builders import frames, neutral, pairs
 from gest_dataset.builders.config import KIND_FIELDS, Config, Row
 from gest_dataset.builders.families import EUROGEST
-from gest_dataset.custom.codes import language_of
+from gest_dataset.builders.gest import ids_by_text
+from gest_dataset.custom.language import language_of
 from gest_dataset.custom.store import NewConfig, add_config
 from gest_dataset.data import sources
+from gest_dataset.data.rows import rows_of
 from gest_dataset.data.tables import read_table
 from gest_dataset.errors import ConfigError, DataError, SourceError
-from gest_dataset.languages import LANGUAGES
+from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
 
 HUB_ID = "utter-project/EuroGEST"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-SYSTEM = "google"
+SYSTEM = ["google"]
 LICENCE = "Apache-2.0"
 EMPTY = "neither a pair nor a neutral sentence"
 HALF = "a pair with one side missing"
+_TEXTS = ("source", "masculine", "feminine", "neutral")
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")  # of a Parquet file that is one of several
+_FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
-_BUILT_IN = ("en", "de", "fr", "es", "tr", "ru", "uk", "hr", "sl", "cs", "pl", "sk", "bg")
-# Language family -> the other languages of EuroGEST
-_OTHERS = {
-    "Baltic": ("lv", "lt"),
-    "Celtic": ("ga",),
-    "Germanic": ("da", "nl", "no", "sv"),
-    "Hellenic": ("el",),
-    "Romance": ("ca", "gl", "it", "pt", "ro"),
-    "Semitic": ("mt",),
-    "Uralic": ("et", "fi", "hu"),
-}
-EUROGEST_LANGUAGES = {code: LANGUAGES[code] for code in _BUILT_IN} | {
-    code: language_of(code, family=family) for family, codes in _OTHERS.items() for code in codes
-}
+
+@cache
+def eurogest_languages() -> Mapping[str, Language]:
+    """EuroGEST's languages by code."""
+    return {
+        code: LANGUAGES.get(code) or language_of(code, family=family)
+        for family, codes in _FAMILIES.items()
+        for code in codes
+    }
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,6 @@ class ImportedLanguage:
     configs: tuple[Config, ...]
     dropped: Mapping[str, int]
     problem: str = ""
-
-
-class Line(NamedTuple):
-    """A row of EuroGEST, with the names of its columns in lower case; a missing text is empty."""
-
-    stereotype_id: int
-    source: str
-    masculine: str
-    feminine: str
-    neutral: str
 
 
 def import_eurogest(
@@ -94,16 +85,12 @@ def import_eurogest(
     """
     if frame_kind not in frames.KINDS:
         raise ConfigError(f"There are no frames {frame_kind!r}. Choose from {', '.join(frames.KINDS)}.")
-    unknown = [code for code in languages or () if code not in EUROGEST_LANGUAGES]
-    if unknown:
-        known = ", ".join(sorted(EUROGEST_LANGUAGES))
-        raise ConfigError(f"EuroGEST has no language {unknown[0]!r}. Choose from {known}.")
     files = files_by_language(Path(data) if data is not None else download())
-    missing = [code for code in languages or () if code not in files]
-    if missing:
-        raise ConfigError(f"There is no file for {', '.join(missing)}, only for {', '.join(sorted(files))}.")
-    selected = languages or sorted(files)
-    imported = [_import_language(code, files[code], frame_kind, replace) for code in selected]
+    codes = languages or sorted(files)
+    if missing := set(codes) - files.keys():
+        raise ConfigError(f"EuroGEST has no file for {min(missing)!r}, only for {', '.join(sorted(files))}.")
+    ids = ids_by_text([*rows_of("en"), *rows_of("en_1_0")])
+    imported = [_import_language(code, files[code], ids, frame_kind, replace) for code in codes]
     if not any(one.configs for one in imported):
         raise ConfigError("Nothing was imported.\n" + "\n".join(one.problem for one in imported))
     return imported
@@ -128,87 +115,87 @@ def files_by_language(data: Path) -> dict[str, list[Path]]:
         raise ConfigError(f"There is no file or folder {data}.")
     data = data.resolve()
     files = [data] if data.is_file() else sorted(p for p in data.rglob("*") if p.suffix.lower() in SUFFIXES)
-    codes = {code: code for code in EUROGEST_LANGUAGES}
-    codes |= {language.name.casefold(): code for code, language in EUROGEST_LANGUAGES.items()}
-    found: dict[str, list[Path]] = {}
+    codes = {language.name.casefold(): code for code, language in eurogest_languages().items()}
+    codes |= {code: code for code in eurogest_languages()}
+    by_language: dict[str, list[Path]] = {}
     for file in files:
-        folders = file.relative_to(data.parent).parts[-2::-1]  # the nearest first
-        parts = [_SHARD.sub("", file.stem), *folders]
-        code = next((codes[part.casefold()] for part in parts if part.casefold() in codes), None)
-        if code is not None:
-            found.setdefault(code, []).append(file)
-    if not found:
+        name, folder = _SHARD.sub("", file.stem).casefold(), file.parent.name.casefold()
+        if code := codes.get(name) or codes.get(folder):
+            by_language.setdefault(code, []).append(file)
+    if not by_language:
         raise ConfigError(
             f"{data} has no file of EuroGEST. Name the files by language, like Slovak.csv or sk.parquet."
         )
-    return found
+    return by_language
 
 
-def read_lines(path: Path) -> list[Line]:
-    """Read the rows of a file."""
+def read_lines(path: Path) -> pd.DataFrame:
+    """The stereotypes and texts of a file; a missing text is empty."""
     table = read_table(path)
-    by_name = {name.casefold(): name for name in table.columns}
-    missing = [name for name in Line._fields if name.casefold() not in by_name]
-    if missing:
-        raise DataError(f"{path} is not a file of EuroGEST: it has no column {missing[0]}.")
-    columns: list[Sequence[Any]] = [table.columns[by_name["stereotype_id"]]]
-    columns += [table.texts(by_name[name.casefold()]) for name in Line._fields[1:]]
-    lines = []
-    for row, (value, *cells) in enumerate(zip(*columns, strict=True), start=1):
-        try:
-            number = float(value)  # tables with empty cells hold 7.0
-        except (TypeError, ValueError):
-            number = 0.0
-        texts = [cell.strip() for cell in cells]
-        if number not in STEREOTYPES or not texts[0]:
-            raise DataError.at(path, f"row {row}", f"no source, or unknown stereotype {value!r}")
-        lines.append(Line(int(number), *texts))
-    return lines
+    names = {name.casefold(): name for name in table.columns}
+    for name in ("stereotype_id", *_TEXTS):
+        if name not in names:
+            raise DataError(f"{path} is not a file of EuroGEST: it has no column {name}.")
+    lines = pd.DataFrame({name: table.texts(names[name]) for name in _TEXTS}, dtype=object)
+    lines = lines.map(str.strip)
+    # tables with empty cells hold 7.0
+    lines["stereotype"] = pd.to_numeric(pd.Series(table.columns[names["stereotype_id"]]), errors="coerce")
+    wrong = lines[~lines["stereotype"].isin(list(STEREOTYPES)) | (lines["source"] == "")]
+    if len(wrong):
+        raise DataError.at(path, f"row {wrong.index[0] + 1}", "no source, or an unknown stereotype")
+    return lines.astype({"stereotype": int})
 
 
-def _import_language(code: str, files: Sequence[Path], frame_kind: str, replace: bool) -> ImportedLanguage:
-    lines = [line for file in files for line in read_lines(file)]
-    language, problem = EUROGEST_LANGUAGES[code], ""
-    empty = sum(not (line.masculine or line.feminine or line.neutral) for line in lines)
-    half = sum(bool(line.masculine) != bool(line.feminine) for line in lines)
-    dropped = {"pairs": Counter({EMPTY: empty, HALF: half}), "neutral": Counter[str]()}
-    rows = {"pairs": pairs.merge_rows(pair_rows(code, lines), dropped["pairs"])}
-    if any(line.neutral for line in lines):
+def _import_language(
+    code: str, files: Sequence[Path], ids: Mapping[tuple[str, int], str], frame_kind: str, replace: bool
+) -> ImportedLanguage:
+    lines = pd.concat([read_lines(file) for file in files], ignore_index=True)
+    keys = zip(lines["source"], lines["stereotype"], strict=True)
+    lines["sentence_id"] = pd.Series(map(ids.get, keys), dtype=object)
+    language, problem = eurogest_languages()[code], ""
+    has = lines[["masculine", "feminine", "neutral"]] != ""
+    is_pair = has.masculine & has.feminine
+    dropped = {
+        "pairs": Counter({EMPTY: sum(~has.any(axis=1)), HALF: sum(has.masculine != has.feminine)}),
+        "neutral": Counter[str](),
+    }
+    rows = {"pairs": pairs.merge_rows(_pair_rows(language, lines[is_pair]), dropped["pairs"])}
+    if has.neutral.any():
         try:
             frame_files = {key: sources.fetch(key) for key in frames.frame_sources(code)}
             choices = frames.read_frames(code, frame_files, frame_kind)
-            rows["neutral"] = pairs.merge_rows(neutral_rows(code, lines, choices), dropped["neutral"])
+            framed = _neutral_rows(language, lines[has.neutral & ~is_pair], choices)
+            rows["neutral"] = pairs.merge_rows(framed, dropped["neutral"])
         except ConfigError as error:
             problem = str(error)
     if any(rows.values()) and code not in LANGUAGES:
-        languages.add(language)
+        all_languages.add(language)
     configs = []
-    for kind, kind_rows in rows.items():
-        name, frame = (
-            f"eurogest_{code}_{kind}",
-            f", in frames with a {frame_kind}" if kind == "neutral" else "",
-        )
-        description = f"EuroGEST in {language.name}: {kind}{frame}"
-        codes = tuple(dict.fromkeys((code, "en")))
-        left_out = dict(+dropped[kind])
-        new = NewConfig(name, EUROGEST, description, codes, LICENCE, KIND_FIELDS[kind], left_out)
-        if kind_rows:
-            configs.append(add_config(new, kind_rows, replace))
+    for kind, frame in (("pairs", ""), ("neutral", f", in frames with a {frame_kind}")):
+        if rows.get(kind):
+            new = NewConfig(
+                name=f"eurogest_{code}_{kind}",
+                family=EUROGEST,
+                description=f"EuroGEST in {language.name}: {kind}{frame}",
+                languages=tuple(dict.fromkeys((code, "en"))),
+                licence=LICENCE,
+                fields=KIND_FIELDS[kind],
+                dropped=dict(+dropped[kind]),
+            )
+            configs.append(add_config(new, rows[kind], replace))
     return ImportedLanguage(code, tuple(configs), dict(dropped["pairs"] + dropped["neutral"]), problem)
 
 
-def pair_rows(code: str, lines: Sequence[Line]) -> Iterator[Row | str]:
+def _pair_rows(language: Language, lines: pd.DataFrame) -> Iterator[Row | str]:
     """Yield the pairs, or the rules that they break; the rule of the first letter is for Slavic languages."""
-    is_slavic = EUROGEST_LANGUAGES[code].family == "Slavic"
-    for line in lines:
-        if line.masculine and line.feminine:
-            texts = (line.source, line.masculine, line.feminine)
-            yield pairs.pair_row(code, [SYSTEM], line.stereotype_id, *texts, first_letter=is_slavic)
+    is_slavic = language.family == "Slavic"
+    for _, line in lines.iterrows():
+        facts = (line.sentence_id, language.code, SYSTEM, line.stereotype, line.source)
+        yield pairs.pair_row(*facts, line.masculine, line.feminine, first_letter=is_slavic)
 
 
-def neutral_rows(code: str, lines: Sequence[Line], choices: Sequence[frames.Frame]) -> Iterator[Row]:
-    """Yield the neutral sentences of lines without a pair, in frames."""
-    for line in lines:
-        if line.neutral and not (line.masculine and line.feminine):
-            frame = frames.choose_frame(line.neutral, choices)
-            yield neutral.neutral_row(code, [SYSTEM], line.stereotype_id, line.source, line.neutral, frame)
+def _neutral_rows(language: Language, lines: pd.DataFrame, choices: Sequence[frames.Frame]) -> Iterator[Row]:
+    """Yield the neutral sentences in frames."""
+    for _, line in lines.iterrows():
+        facts = (line.sentence_id, language.code, SYSTEM, line.stereotype, line.source, line.neutral)
+        yield neutral.neutral_row(*facts, frames.choose_frame(line.neutral, choices))

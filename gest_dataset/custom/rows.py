@@ -2,256 +2,240 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from pathlib import Path
-from typing import Any
+
+import regex
+import yaml
 
 from gest_dataset.builders.config import Row
-from gest_dataset.builders.gest import sentence_id
+from gest_dataset.builders.gest import sentence_id, stereotype_cells
 from gest_dataset.builders.pairs import MERGED, pair_row
 from gest_dataset.builders.words import composed
-from gest_dataset.custom.checks import STRAIGHT_QUOTES, find_problem, words
 from gest_dataset.data.tables import Table
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.gender.texts import MAX_LENGTH, is_garbled
 from gest_dataset.languages import Language
-from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.translation.sentences import GestSentence
 
-# Field -> the column names that stand for it, best first; upstream's own files are among them
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "source": ("source", "original", "from", "english", "sentence", "en"),
-    "id": ("id", "sentence_id", "gest_id", "row"),
-    "translation": ("translation", "to", "target", "translated"),
-    "masculine": ("masculine", "male", "masc", "m"),
-    "feminine": ("feminine", "female", "fem", "f"),
-    "system": ("system", "translator", "model"),
-    "language": ("language", "lang"),
-    "stereotype": ("stereotype",),
-}
+# The column names that stand for a field, best first
+COLUMNS: dict[str, list[str]] = yaml.safe_load(
+    Path(__file__).with_name("columns.yaml").read_text(encoding="utf-8")
+)
+TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
 DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
-# Reasons for rejecting a row, besides those of `checks` and `pairs`
-NO_SOURCE = "no source"
+# Reasons for rejecting a row, besides those of `builders.pairs`
 UNKNOWN = "not a sentence of GEST"
-DISAGREE = "id and source are of different sentences"
-STEREOTYPE = "not the stereotype of the sentence"
+DISAGREE = "id, source and stereotype are not of one sentence"
 DUPLICATE = "a duplicate"
+EMPTY = "empty"
+TOO_LONG = f"longer than {MAX_LENGTH:,} characters"
+GARBLED = "garbled: decoded with a wrong encoding"
+ENGLISH = "still English"
+SCRIPT = "in another script"
+# Bounds that real translations set (docs/add-a-language.md)
+_MAX_SOURCE_WORDS = 0.5  # share of words that are in the source: names, *stand-up*, *model*
+_MAX_ENGLISH_WORDS = 0.6  # share of words that occur in GEST: *a*, *on*, *me*
+_MIN_SCRIPT_LETTERS = 0.5  # share of letters in the script; names may be in another one
+_LETTER = regex.compile(r"\p{L}")
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*")
+STRAIGHT_QUOTES = str.maketrans("’‘“”", "''\"\"")
+# Codes of ISO 15924 for which Unicode has other scripts
+_UNICODE_SCRIPTS = {"Jpan": "Hira Kana Hani", "Kore": "Hang Hani", "Hans": "Hani", "Hant": "Hani"}
+_LINE_BREAKS = regex.compile(r"[\t\r\n]+")
 
-_ROW_NUMBER = re.compile(r"[0-9]{1,4}")
-_LINE_BREAKS = re.compile(r"[\t\r\n]+")
-Match = tuple[GestSentence, str]  # a sentence, and its text in the release that the row quotes
+
+class RejectedRowError(ValueError):
+    """A row of the user's table is left out; the message is the reason."""
 
 
-def parse_map(arguments: Sequence[str]) -> dict[str, str]:
-    """Parse arguments `COLUMN=FIELD`; the name of a column may contain a =.
+@dataclass
+class FileRows:
+    """The rows of one file in the language: those of the config, and the rejected ones with their reason.
 
-    >>> parse_map(["Hindi=translation"])
-    {'Hindi': 'translation'}
+    `columns` are the names of columns by field. `number` counts all rows; `numbers` has the number of a row
+    in the file by its id in the config.
     """
-    mapping = {}
-    for argument in arguments:
-        column, equals, name = argument.rpartition("=")
-        if not equals or name not in COLUMNS:
-            raise ConfigError(f"--map {argument}: use COLUMN=FIELD with a field of {', '.join(COLUMNS)}.")
-        mapping[column] = name
-    return mapping
+
+    path: Path
+    columns: Mapping[str, str]
+    number: int
+    rows: list[Row] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)
+    rejected: list[Row] = field(default_factory=list)
+
+    def reject(self, number: int, cells: Row, reason: object) -> None:
+        """Leave a row out."""
+        system = ", ".join(cells.get("systems", ()))
+        self.rejected.append({"system": system, **cells, "row": number, "reason": str(reason)})
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """The number of rejected rows by reason."""
+        return Counter(row["reason"] for row in self.rejected)
+
+    def examples(self, reason: str, number: int = 3) -> list[str]:
+        """The first rows that were rejected for a reason, each with its number and English sentence."""
+        rows = sorted((row for row in self.rejected if row["reason"] == reason), key=lambda row: row["row"])
+        return [f"row {row['row']:,}: {row.get('source') or row.get('id')}" for row in rows[:number]]
 
 
-@dataclass(frozen=True)
-class SentenceIndex:
-    """GEST's sentences by id and by text; texts of both releases are known."""
+class RowReader:
+    """Reads tables in one language; of several rows of one sentence and system the first one counts."""
 
-    sentences: Sequence[GestSentence]
-
-    @cached_property
-    def by_id(self) -> dict[str, GestSentence]:
-        """Each sentence by its id."""
-        return {sentence.id: sentence for sentence in self.sentences}
-
-    @cached_property
-    def by_text(self) -> dict[str, dict[str, Match]]:
-        """The matches of a normalised text, by id: a text can be of two sentences, for two stereotypes."""
-        matches: dict[str, dict[str, Match]] = {}
-        for sentence in self.sentences:
+    def __init__(
+        self, language: Language, sentences: Sequence[GestSentence], first_letter: bool, max_words: int = 1
+    ) -> None:
+        self.language = language
+        self.first_letter = first_letter
+        self.max_words = max_words
+        self._english = frozenset(word for sentence in sentences for word in words(sentence.text))
+        self._by_id = {sentence.id: sentence for sentence in sentences}
+        # text -> sentences by id, each with its text: a text can be of two sentences, for two stereotypes
+        self._by_text: dict[str, dict[str, tuple[GestSentence, str]]] = {}
+        for sentence in sentences:
             for text in (sentence.text, sentence.text_1_0):
-                matches.setdefault(_normalise(text), {}).setdefault(sentence.id, (sentence, text))
+                self._by_text.setdefault(_normalise(text), {}).setdefault(sentence.id, (sentence, text))
+
+    def read(self, table: Table, kind: str, mapping: Mapping[str, str]) -> FileRows:
+        """The valid and the rejected rows of a table; `mapping` has the fields of columns by name."""
+        code = self.language.code
+        columns = self._columns(table, kind, mapping)
+        values = [
+            ["" if one is None else str(one) for one in table.columns[name]] for name in columns.values()
+        ]
+        numbered = enumerate(
+            (dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)), start=1
+        )
+        lines = [(number, cells) for number, cells in numbered if cells.get("language", code) == code]
+        result = FileRows(table.path, columns, len(lines))
+        accepted: dict[tuple[str, str], tuple[int, Row]] = {}  # by system and id of the sentence
+        for number, cells in lines:
+            try:
+                rows = dict(self._rows(cells, kind))
+                if len(rows) == 1 and rows.keys() <= accepted.keys():  # GEST itself has some sentences twice
+                    raise RejectedRowError(DUPLICATE)
+            except RejectedRowError as reason:
+                result.reject(number, cells, reason)
+                continue
+            for key, row in rows.items():
+                accepted.setdefault(key, (number, row))
+        if not lines:
+            raise DataError(f"{table.path} has no rows in {code!r}.")
+        merged: dict[str, Row] = {}
+        for number, row in (accepted[key] for key in sorted(accepted)):
+            first = merged.setdefault(row["id"], row)
+            if first is not row:
+                first["systems"] = sorted({*first["systems"], *row["systems"]})
+                result.reject(number, row, MERGED)
+            result.numbers[row["id"]] = min(number, result.numbers.get(row["id"], number))
+        result.rows = list(merged.values())
+        return result
+
+    def _columns(self, table: Table, kind: str, mapping: Mapping[str, str]) -> dict[str, str]:
+        """The column of each field; a translation may also be in a column named like the language."""
+        columns: dict[str, str] = {}
+        for column in sorted(table.columns, key=lambda column: column not in mapping):
+            columns.setdefault(mapping.get(column) or column.strip().casefold(), column)
+        known = COLUMNS | {"translation": [*COLUMNS["translation"], self.language.code.casefold()]}
+        fields = {
+            field: next((columns[name] for name in names if name in columns), None)
+            for field, names in known.items()
+        }
+        for group in [*([name] for name in TEXTS[kind]), ["source", "id"]]:
+            if not any(fields[name] for name in group):
+                raise ConfigError(
+                    f"{table.path} has no column for {' or '.join(group)}, only {', '.join(table.columns)}. "
+                    f"Use --map COLUMN={group[0]}."
+                )
+        return {field: column for field, column in fields.items() if column is not None}
+
+    def _rows(self, cells: Mapping[str, str], kind: str) -> Iterator[tuple[tuple[str, str], Row]]:
+        """The rows of the config that a row of the table gives, by system and id of the sentence."""
+        matches = self._match(cells)
+        texts = [composed(_LINE_BREAKS.sub(" ", cells[name]).strip()) for name in TEXTS[kind]]
+        for text in texts:
+            if problem := find_problem(text, matches[0][1], self.language.script, self._english):
+                raise RejectedRowError(problem)
+        code, system = self.language.code, cells.get("system", "").strip() or DEFAULT_SYSTEM
+        for sentence, source in matches:
+            row: Row | str = {
+                "id": f"{sentence.id}-{code}-{system}",
+                "sentence_id": sentence.id,
+                "language": code,
+                "system": system,
+                "source": source,
+                "translation": texts[0],
+                **stereotype_cells(sentence.stereotype),
+            }
+            if kind == "pairs":
+                facts = (sentence.id, code, [system], sentence.stereotype, source)
+                row = pair_row(*facts, *texts, first_letter=self.first_letter, max_words=self.max_words)
+            if isinstance(row, str):
+                raise RejectedRowError(row)
+            yield (system, sentence.id), row
+
+    def _match(self, cells: Mapping[str, str]) -> list[tuple[GestSentence, str]]:
+        """The sentences that a row is about, each with its text in the release that the row quotes."""
+        name, source, stereotype = (cells.get(key, "").strip() for key in ("id", "source", "stereotype"))
+        named = self._by_id.get(sentence_id(int(name)) if regex.fullmatch("[0-9]{1,4}", name) else name)
+        text = source or (named.text if named else "")
+        matches = list(self._by_text.get(_normalise(text), {}).values())
+        if not matches:
+            raise RejectedRowError(UNKNOWN)
+        matches = [
+            (sentence, text)
+            for sentence, text in matches
+            if named in (None, sentence) and stereotype in ("", str(sentence.stereotype))
+        ]
+        if not matches:
+            raise RejectedRowError(DISAGREE)
         return matches
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        """All words of the sentences, as a dictionary of English."""
-        return frozenset(word for sentence in self.sentences for word in words(sentence.text))
-
-    def match(self, cells: Mapping[str, str]) -> list[Match] | str:
-        """The sentences that a row is about, or the reason why there are none."""
-        name, source = cells.get("id", "").strip(), cells.get("source", "").strip()
-        if not name and not source:
-            return NO_SOURCE
-        if name and _ROW_NUMBER.fullmatch(name):
-            name = sentence_id(int(name))
-        if source:
-            matches = list(self.by_text.get(_normalise(source), {}).values())
-            if matches and name in self.by_id:
-                matches = [match for match in matches if match[0].id == name]
-                if not matches:
-                    return DISAGREE
-        else:
-            matches = [(self.by_id[name], self.by_id[name].text)] if name in self.by_id else []
-        stereotype = cells.get("stereotype", "").strip()
-        if matches and stereotype:
-            return [match for match in matches if str(match[0].stereotype) == stereotype] or STEREOTYPE
-        return matches or UNKNOWN
 
 
 def _normalise(text: str) -> str:
     return " ".join(composed(text).translate(STRAIGHT_QUOTES).split())
 
 
-@dataclass(frozen=True)
-class Rejected:
-    """A row that was left out: its number, its cells by field, and the reason."""
-
-    row: int
-    cells: Mapping[str, Any]
-    reason: str
+def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return list(_WORD.findall(text.translate(STRAIGHT_QUOTES).lower()))
 
 
-@dataclass
-class FileRows:
-    """What became of the rows of one file.
-
-    `accepted` has a row and its number by system and id of the sentence; `rows` are those of the config.
-    """
-
-    path: Path
-    number: int
-    other_languages: int = 0
-    accepted: dict[tuple[str, str], tuple[Row, int]] = field(default_factory=dict)
-    rejected: list[Rejected] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-
-    def reject(self, row: int, cells: Mapping[str, Any], reason: str) -> None:
-        """Leave a row out."""
-        self.rejected.append(Rejected(row, {"system": ", ".join(cells.get("systems", ())), **cells}, reason))
-
-    @property
-    def reasons(self) -> Counter[str]:
-        """The number of rejected rows by reason."""
-        return Counter(rejected.reason for rejected in self.rejected)
+def find_problem(text: str, source: str, script: str, english: Container[str]) -> str | None:
+    """The reason why a text is not a translation of its source, or None; `english` holds English words."""
+    letters = _LETTER.findall(text)
+    if not letters:
+        return EMPTY
+    if len(text) > MAX_LENGTH:
+        return TOO_LONG
+    if is_garbled(text):
+        return GARBLED
+    in_text, in_source = words(text), set(words(source))
+    number = len(in_text) or 1
+    if (
+        sum(word in in_source for word in in_text) / number > _MAX_SOURCE_WORDS
+        or sum(word in english for word in in_text) / number > _MAX_ENGLISH_WORDS
+    ):
+        return ENGLISH
+    in_script = len(_script_pattern(script).findall("".join(letters)))
+    return SCRIPT if in_script / len(letters) < _MIN_SCRIPT_LETTERS else None
 
 
-def read_rows(
-    table: Table,
-    kind: str,
-    mapping: Mapping[str, str],
-    language: Language,
-    index: SentenceIndex,
-    first_letter: bool,
-) -> FileRows:
-    """Read the translations or the pairs of a file: the first one of each sentence and system."""
-    columns = ["translation"] if kind == "translations" else ["masculine", "feminine"]
-    lines = list(_rows_by_field(table, columns, mapping, language.code))
-    result = FileRows(table.path, len(lines))
-    for number, cells in enumerate(lines, start=1):
-        if cells.get("language", language.code) != language.code:
-            result.other_languages += 1
-            continue
-        matches = index.match(cells)
-        if isinstance(matches, str):
-            result.reject(number, cells, matches)
-            continue
-        texts = [_clean(cells[column]) for column in columns]
-        problems = (find_problem(text, matches[0][1], language.script, index.words) for text in texts)
-        problem = next((problem for problem in problems if problem), None)
-        new: dict[tuple[str, str], tuple[Row, int]] = {}
-        for sentence, source in matches:
-            if kind == "translations":
-                row: Row | str = _translation(language.code, cells["system"], sentence, source, *texts)
-            else:
-                facts = (language.code, [cells["system"]], sentence.stereotype, source)
-                row = pair_row(*facts, *texts, first_letter=first_letter)
-            if isinstance(row, str):
-                problem = problem or row
-            elif (cells["system"], sentence.id) not in result.accepted:
-                new[cells["system"], sentence.id] = row, number
-        if problem:
-            result.reject(number, cells, problem)
-        elif not new and len(matches) == 1:  # GEST itself has some sentences twice
-            result.reject(number, cells, DUPLICATE)
-        else:
-            result.accepted |= new
-    if not result.number:
-        raise DataError(f"{table.path} has no rows.")
-    if result.other_languages == result.number:
-        raise ConfigError(f"{table.path} has no rows in {language.code!r}, only in other languages.")
-    merged: dict[str, Row] = {}
-    for row, number in (result.accepted[key] for key in sorted(result.accepted)):
-        if row["id"] in merged:
-            first = merged[row["id"]]
-            first["systems"] = sorted({*first["systems"], *row["systems"]})
-            result.reject(number, row, MERGED)
-        else:
-            merged[row["id"]] = row
-    result.rows = list(merged.values())
-    return result
+def is_script(code: str) -> bool:
+    """Whether Unicode has letters of that script."""
+    try:
+        _script_pattern(code)
+    except regex.error:
+        return False
+    return True
 
 
-def _translation(code: str, system: str, sentence: GestSentence, source: str, text: str) -> Row:
-    return {
-        "id": f"{sentence.id}-{code}-{system}",
-        "system": system,
-        "source": source,
-        "translation": text,
-        "stereotype": sentence.stereotype,
-        "gender": STEREOTYPES[sentence.stereotype].gender,
-    }
-
-
-def _rows_by_field(
-    table: Table, required: Sequence[str], mapping: Mapping[str, str], code: str
-) -> Iterator[dict[str, str]]:
-    """Yield the cells of each row by field."""
-    columns = _find_columns(table, required, mapping, code)
-    texts: dict[str, list[str]] = {}
-    for name, column in columns.items():
-        if name in ("id", "stereotype"):  # may be numbers
-            texts[name] = ["" if value is None else str(value) for value in table.columns[column]]
-        else:
-            texts[name] = table.texts(column)
-    for values in zip(*texts.values(), strict=True):
-        cells = dict(zip(texts, values, strict=True))
-        yield {**cells, "system": cells.get("system", "").strip() or DEFAULT_SYSTEM}
-
-
-def _find_columns(
-    table: Table, required: Sequence[str], mapping: Mapping[str, str], code: str
-) -> dict[str, str]:
-    """The column of each field; a translation may also be in the column named like the language."""
-    by_name: dict[str, str] = {}
-    for column in table.columns:
-        by_name.setdefault(column.strip().casefold(), column)
-    columns: dict[str, str] = {}
-    for name, names in COLUMNS.items():
-        mapped = [column for column in table.columns if mapping.get(column) == name]
-        if len(mapped) > 1:
-            raise ConfigError(f"{table.path}: --map gives {name} to several columns.")
-        known = [*names, *([code.casefold()] if name == "translation" else [])]
-        guessed = [by_name[one] for one in known if one in by_name and by_name[one] not in mapping]
-        if mapped or guessed:
-            columns[name] = [*mapped, *guessed][0]
-    for group in [*([name] for name in required), ["source", "id"]]:
-        if not any(name in columns for name in group):
-            raise ConfigError(
-                f"{table.path} has no column for {' or '.join(group)}, only {', '.join(table.columns)}. "
-                f"Use --map COLUMN={group[0]}."
-            )
-    return columns
-
-
-def _clean(text: str) -> str:
-    """A text on one line, without white space around it, in Unicode's form NFC."""
-    return composed(_LINE_BREAKS.sub(" ", text).strip())
+@cache
+def _script_pattern(script: str) -> regex.Pattern[str]:
+    names = _UNICODE_SCRIPTS.get(script, script).split()
+    return regex.compile("[" + "".join(rf"\p{{Script={name}}}" for name in names) + "]")

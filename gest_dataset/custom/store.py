@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +15,6 @@ from gest_dataset import builders, user_data
 from gest_dataset.builders.config import Config, Family, Fields, Row, features_of
 from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.errors import ConfigError
-from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import atomic_path, folder_lock, write_json
 
 
@@ -58,19 +56,31 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
     prepared = []
     for new, rows in configs:
         check_name(new.name)
-        unknown = [code for code in new.languages if code not in LANGUAGES]
-        if unknown:
-            raise ConfigError(f"There is no language {unknown[0]!r}. Add it first with languages.add.")
-        content, number = _to_parquet(new.fields, rows)
-        if not number:
+        features, buffer = features_of(new.fields), BytesIO()
+        encoded = [features.encode_example(row) for row in rows]
+        if not encoded:
             raise ConfigError(f"{new.name} has no rows.")
-        metadata = _metadata(new, number, hashlib.sha256(content).hexdigest())
+        pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
+        fields = {
+            name: {"meaning": one.meaning, "feature": Features({name: one.feature}).to_dict()[name]}
+            for name, one in new.fields.items()
+        }
+        metadata = {
+            "family": asdict(new.family),
+            "description": new.description,
+            "languages": list(new.languages),
+            "licence": new.licence,
+            "fields": fields,
+            "dropped": new.dropped,
+            "rows": len(encoded),
+            "sha256": hashlib.sha256(buffer.getvalue()).hexdigest(),
+        }
         folder = user_data.user_data_folder() / FOLDER / new.name
         existing = builders.CONFIGS.get(new.name)
         same = existing and existing.custom and existing.custom.digest == metadata_digest(metadata)
         if folder.exists() and not replace and not same:
             raise ConfigError(f"{new.name} already exists with different rows. Use --replace to replace it.")
-        prepared.append((folder, metadata, content))
+        prepared.append((folder, metadata, buffer.getvalue()))
     with folder_lock(user_data.user_data_folder()):
         for folder, metadata, content in prepared:
             file = folder / f"{metadata['sha256']}.parquet"
@@ -90,27 +100,3 @@ def remove_config(name: str) -> None:
         raise ConfigError(f"{name!r} is not a config that you added. Added configs: {added}.")
     user_data.remove(FOLDER, name)
     builders.refresh()
-
-
-def _metadata(new: NewConfig, rows: int, digest: str) -> dict[str, Any]:
-    return {
-        "family": asdict(new.family),
-        "description": new.description,
-        "languages": list(new.languages),
-        "licence": new.licence,
-        "fields": {
-            name: {"meaning": one.meaning, "feature": Features({name: one.feature}).to_dict()[name]}
-            for name, one in new.fields.items()
-        },
-        "dropped": new.dropped,
-        "rows": rows,
-        "sha256": digest,
-    }
-
-
-def _to_parquet(fields: Fields, rows: Iterable[Row]) -> tuple[bytes, int]:
-    features = features_of(fields)
-    encoded = [features.encode_example(row) for row in rows]
-    buffer = BytesIO()
-    pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
-    return buffer.getvalue(), len(encoded)

@@ -1,6 +1,6 @@
 """`gest build`: writes configs as Parquet files with a dataset card and metadata.
 
-The folder is a data set of its own: `load_dataset(DIR, CONFIG)` and the Hub read it without this package.
+The folder is a dataset of its own: `load_dataset(DIR, CONFIG)` and the Hub read it without this package.
 """
 
 from __future__ import annotations

@@ -1,177 +1,196 @@
-"""The dataset card: `dataset_card.md` filled with the configs of a built folder."""
+"""The dataset card: the sections of `card.md.jinja`, filled with the configs of a folder.
+
+The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the same sections.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from datasets import DatasetInfo, Features, SplitDict, SplitInfo
-from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 from jinja2 import Environment, StrictUndefined, Template
 
 from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
-from gest_dataset.builders.config import Family
+from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import SIGNATURE, Built, all_built
-from gest_dataset.data.folder import CARD
+from gest_dataset.data.folder import CARD, read_table
 from gest_dataset.data.licences import hub_ids
-from gest_dataset.data.parquet import read_table
-from gest_dataset.languages import LANGUAGES, Language
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import atomic_path
-from gest_dataset.version import __version__
+from gest_dataset.version import NAME, __version__
 
-_TEMPLATE = "dataset_card.md"
-# The column to count rows by, the first that all configs of a section have
-_TOPICS = ("bias_type", "direction", "occupation_gender", "stereotype")
+TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
 _SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
-
-
-@dataclass(frozen=True)
-class Section:
-    """One family of configs on the card; `counts` is a Markdown table of rows."""
-
-    family: Family
-    built: Sequence[Built]
-    counts: str
-
-    @property
-    def alike(self) -> list[list[Built]]:
-        """The configs, grouped by their fields."""
-        groups: dict[tuple[str, ...], list[Built]] = {}
-        for built in self.built:
-            groups.setdefault(tuple(built.config.fields), []).append(built)
-        return list(groups.values())
-
-    @property
-    def licences(self) -> str:
-        """The licences of the configs, without repetition."""
-        return "; ".join(dict.fromkeys(built.config.licence for built in self.built))
-
-
-def template() -> str:
-    """The template of the card: in the package if installed, at the top of a checkout."""
-    package = Path(__file__).parent.parent
-    path = package / _TEMPLATE
-    return (path if path.exists() else package.parent / _TEMPLATE).read_text(encoding="utf-8")
+_BIBTEX = re.compile(r"^  (\w+) = \{(.*?)\},?$", re.MULTILINE | re.DOTALL)  # a field of an entry
+_ACCENT = re.compile(r"""\\(["'v])\{?(\w)""")  # of LaTeX
+_ACCENTS = {'"': "\u0308", "'": "\u0301", "v": "\u030c"}
 
 
 @lru_cache(maxsize=1)
-def _compiled_template() -> Template:
-    environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    return environment.from_string(template())
+def _template() -> Template:
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8"))
+
+
+def _block(name: str, **values: Any) -> str:
+    """One section of the template."""
+    template = _template()
+    return "".join(template.blocks[name](template.new_context(values))).strip("\n")
 
 
 def write_card(out: Path) -> Sequence[Built]:
     """Write the card for all configs in the folder that are up to date, and return them."""
     builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
+    sections = card_sections([built.config for built in builds], builds, "path/or/repo")
+    text = "\n\n".join([f"---\n{built_header(builds)}\n---\n{SIGNATURE}", *sections.values()])
     with atomic_path(out / CARD) as partial:
-        partial.write_text(render_card(builds), encoding="utf-8")
+        partial.write_text(f"{text}\n", encoding="utf-8")
     return builds
 
 
-def render_card(builds: Sequence[Built]) -> str:
-    """The whole card, YAML and text, for some built configs."""
-    tables = {built.config.name: read_table(built.path) for built in builds}
-    groups = (list(group) for _, group in groupby(builds, key=lambda built: built.config.family))
-    return _compiled_template().render(
-        yaml=_yaml(builds, tables),
-        signature=SIGNATURE,
-        version=__version__,
-        sections=[Section(group[0].config.family, group, _counts(group, tables)) for group in groups],
-        example=builds[0].config.name,
-        languages=[language.name for language in _languages(builds)],
+def card_sections(
+    configs: Sequence[Config],
+    builds: Sequence[Built],
+    repo: str,
+    default: str | None = None,
+    others: Sequence[str] = (),
+) -> dict[str, str]:
+    """The sections of a card in their order, by key.
+
+    The card has `configs`, in the order of the registry, and `others` of which only the names are known. The
+    table of configs has a row for each of `builds`; a family without one of them has an empty section. The
+    name `gest` in place of a repository stands for the built-in configs before they are built.
+    """
+    families = list(dict.fromkeys(config.family for config in configs))
+    return {
+        "about": _block(
+            "about",
+            contents=[*(family.title for family in families), *(f"`{name}`" for name in others)],
+            repo=repo,
+            example=default or configs[0].name,
+            version=__version__,
+        ),
+        "configs": _block("configs", repo=repo, table=[_config_cells(built, repo) for built in builds]),
+        "licences": _block("licences", table=[_licence_cells(family, configs) for family in families]),
+        **{f"family {family.name}": _family_section(family, configs, builds) for family in families},
+        "uses": _block("uses"),
+        "citation": _block("citation", citation="\n\n".join(_papers(families))),
+    }
+
+
+def _config_cells(built: Built, repo: str) -> list[str]:
+    """A row of the table of configs."""
+    config = built.config
+    rows = f"{'up to ' if repo == NAME and not config.exact else ''}{built.rows:,}"
+    left_out = [f"{sum(built.dropped.values()):,}"] if repo != NAME else []
+    return [f"`{config.name}`", rows, ", ".join(config.languages), config.description, *left_out]
+
+
+def _licence_cells(family: Family, configs: Sequence[Config]) -> list[str]:
+    """A row of the table of licences."""
+    licences = dict.fromkeys(config.licence for config in configs if config.family == family)
+    source = re.sub(r"^https?://[^/]+/(.*?)/?$", r"[\1](\g<0>)", family.homepage)
+    papers = [link for entry in _papers([family]) for link in _paper_links(entry)]
+    return [family.title, "; ".join(licences), source, ", ".join(papers)]
+
+
+def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[Built]) -> str:
+    """What a family has in common; fields are described where they first occur, with an example row."""
+    if family not in [built.config.family for built in builds]:
+        return ""
+    described: dict[tuple[str, ...], Family] = {}
+    for config in configs:
+        described.setdefault(tuple(config.fields), config.family)
+    members = [config for config in configs if config.family == family]
+    groups = [
+        (home, [config for config in members if tuple(config.fields) == fields])
+        for fields, home in described.items()
+    ]
+    return _block(
+        "family",
+        family=family,
+        groups=[(home, alike) for home, alike in groups if alike],
+        example="\n\n".join(_example(built) for built in builds if built.config == members[0]),
     )
 
 
-def block(name: str, **values: Any) -> str:
-    """Render one block of the template, for a card that also has text of others."""
-    compiled = _compiled_template()
-    return "".join(compiled.blocks[name](compiled.new_context(values))).strip("\n")
+def _papers(families: Iterable[Family]) -> list[str]:
+    """The BibTeX entries of some families, each once."""
+    return list(dict.fromkeys(entry for family in families for entry in family.citation.split("\n\n")))
 
 
-def config_section(built: Built) -> tuple[str, Section]:
-    """The YAML header and the section of a card with this config only."""
-    tables = {built.config.name: read_table(built.path)}
-    return _yaml([built], tables), Section(built.config.family, [built], _counts([built], tables))
+def _paper_links(entry: str) -> Iterator[str]:
+    """Links to a paper and to its preprint, from its BibTeX entry."""
+    fields = dict(_BIBTEX.findall(entry))
+    if "author" in fields and "url" in fields:
+        authors = _ACCENT.sub(lambda accent: f"{accent[2]}{_ACCENTS[accent[1]]}", fields["author"]).split(
+            " and "
+        )
+        name = unicodedata.normalize("NFC", re.sub("[{}]", "", authors[0].partition(",")[0]))
+        yield f"[{name}{' et al.' if len(authors) > 1 else ''} ({fields['year']})]({fields['url']})"
+        preprint = f"https://arxiv.org/abs/{fields.get('eprint')}"
+        if "eprint" in fields and preprint != fields["url"]:
+            yield f"[arXiv]({preprint})"
 
 
-def _languages(builds: Iterable[Built]) -> list[Language]:
+def _example(built: Built) -> str:
+    """The first row of a config as JSON, a field per line."""
+    row = read_table(built.path).slice(0, 1).to_pylist()[0]
+    lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in row.items())
+    return f"Example (`{built.config.name}`):\n\n```json\n{{\n{lines}\n}}\n```"
+
+
+def built_header(builds: Sequence[Built]) -> str:
+    """The YAML header of a card with these configs."""
     codes = {code for built in builds for code in built.config.languages}
-    return [language for code, language in LANGUAGES.items() if code in codes]
-
-
-def _yaml(builds: Sequence[Built], tables: Mapping[str, pa.Table]) -> str:
+    languages = [code for code in LANGUAGES if code in codes]
+    families = list(dict.fromkeys(built.config.family for built in builds))
+    origins = {
+        key: list(dict.fromkeys(filter(None, (getattr(family, key) for family in families))))
+        for key in ("annotations_creators", "language_creators", "source_datasets")
+    }
     return card_header(
-        "GEST and related datasets: gender stereotypes in language models and translators",
-        [language.code for language in _languages(builds)],
-        {
-            built.config.name: dataset_info(built.config.features, tables[built.config.name], built.path)
-            for built in builds
-        },
+        TITLE,
+        languages,
+        {built.config.name: built.rows for built in builds},
+        **{key: values for key, values in origins.items() if values},
+        multilinguality=["multilingual" if len(languages) > 1 else "monolingual"],
         license=hub_ids(built.config.licence for built in builds),
         task_categories=["fill-mask", "text-generation", "translation"],
         size_categories=[size_category(sum(built.rows for built in builds))],
     )
 
 
-def card_header(title: str, languages: list[str], infos: Mapping[str, DatasetInfo], **values: Any) -> str:
-    """The YAML header of a card, which the Hub and `load_dataset` read; `infos` are by config."""
+def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], **values: Any) -> str:
+    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config.
+
+    The types of the columns are in the Parquet files.
+    """
     configs = []
-    for name in infos:
+    for name in rows:
         files = [{"split": "test", "path": f"{name}/test-*.parquet"}]
         default = {"default": True} if name == DEFAULT_CONFIG else {}
         configs.append({"config_name": name, **default, "data_files": files})
     data = DatasetCardData(
         pretty_name=title,
-        language=languages,
+        language=list(languages),
         tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
         configs=configs,
+        dataset_info=[
+            {"config_name": name, "splits": [{"name": "test", "num_examples": number}]}
+            for name, number in rows.items()
+        ],
         **values,
     )
-    DatasetInfosDict(infos).to_dataset_card_data(data)
     return str(data)
-
-
-def dataset_info(features: Features, table: pa.Table, path: Path) -> DatasetInfo:
-    """The types, rows and sizes of a config for the header of a card."""
-    return DatasetInfo(
-        features=features,
-        splits=SplitDict({"test": SplitInfo("test", table.nbytes, table.num_rows)}),
-        download_size=path.stat().st_size,
-        dataset_size=table.nbytes,
-    )
 
 
 def size_category(rows: int) -> str:
     """The Hub's size category for a number of rows."""
     return next((name for bound, name in _SIZES.items() if rows < bound), "100K<n<1M")
-
-
-def _counts(group: Sequence[Built], tables: Mapping[str, pa.Table]) -> str:
-    """A Markdown table of rows per topic and config; empty if the configs share no topic."""
-    topic = next((t for t in _TOPICS if all(t in built.config.features for built in group)), None)
-    if topic is None:
-        return ""
-    if topic == "stereotype":
-        labels = {s.id: f"{s.id} {s.name} ({s.gender})" for s in STEREOTYPES.values()}
-    else:
-        labels = dict(enumerate(group[0].config.features[topic].names))
-    columns = []
-    for built in group:
-        counted = tables[built.config.name][topic].value_counts().to_pylist()
-        columns.append({pair["values"]: pair["counts"] for pair in counted})
-    rows = [
-        [topic.replace("_", " "), *(f"`{built.config.name}`" for built in group)],
-        ["---", *("---:" for _ in group)],
-        *([label, *(f"{column.get(value, 0):,}" for column in columns)] for value, label in labels.items()),
-        ["**all**", *(f"**{built.rows:,}**" for built in group)],
-    ]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)

@@ -1,6 +1,6 @@
 """`croissant.json`: the metadata of a built folder in MLCommons Croissant 1.1 with Responsible-AI fields.
 
-The file `croissant.json` beside this module has the parts that never change; the texts of a data set are in
+The file `croissant.json` beside this module has the parts that never change; the texts of a dataset are in
 `builders/families.ini`. A config is a record set on its Parquet file.
 """
 

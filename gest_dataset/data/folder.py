@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from gest_dataset.data.parquet import write_table
 from gest_dataset.errors import DataError
 from gest_dataset.storage import atomic_path
 
@@ -21,6 +21,22 @@ CROISSANT = "croissant.json"
 BENCHMARK = "eval.yaml"
 DATA_FILE = "test-00000-of-00001.parquet"
 _LINE = re.compile(rf"([0-9a-f]{{64}})  ([\w-]+)/{re.escape(DATA_FILE)}")
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a Parquet file atomically."""
+    with atomic_path(path) as partial:
+        pq.write_table(table, partial, write_page_checksum=True)
+
+
+def read_table(source: Path | pa.NativeFile) -> pa.Table:
+    """Read a Parquet file; a damaged page is an OSError.
+
+    In this thread only: Arrow's read-ahead threads can abort a process that ends meanwhile
+    (https://github.com/apache/arrow/issues/34314).
+    """
+    with pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True) as file:
+        return file.read(use_threads=False)
 
 
 def config_path(folder: Path, config: str) -> Path:
@@ -41,12 +57,9 @@ def write_config(folder: Path, config: str, table: pa.Table) -> Path:
 
 def read_checksums(folder: Path) -> dict[str, str]:
     """The SHA-256 of each config's file, by config."""
-    try:
-        text = (folder / SUMS).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    matches = map(_LINE.fullmatch, text.splitlines())
-    return {match[2]: match[1] for match in matches if match}
+    path = folder / SUMS
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    return {match[2]: match[1] for match in map(_LINE.fullmatch, text.splitlines()) if match}
 
 
 def is_intact(folder: Path, config: str, content: bytes) -> bool:

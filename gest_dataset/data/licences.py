@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 # The Hub uses the same ids in lower case
-_SPDX = ("Apache-2.0", "CC-BY-SA-4.0", "MIT")
-_NOT_STATED = re.compile(r"not stated(?: \(from (.+)\))?")
+_SPDX = ("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
+_NOT_STATED = "not stated"
+_UNKNOWN = "unknown"  # of files that a user added
 
 
 def hub_ids(licences: Iterable[str]) -> list[str]:
@@ -18,12 +18,10 @@ def hub_ids(licences: Iterable[str]) -> list[str]:
     """
     ids = set()
     for licence in _split(licences):
-        not_stated = _NOT_STATED.fullmatch(licence)
-        stated = not_stated[1] if not_stated else licence
-        if not_stated:
-            ids.add("unknown")
-        if stated:
-            ids.add(stated.lower() if stated in _SPDX else "other")
+        stated = licence.removeprefix(_UNKNOWN).removeprefix(_NOT_STATED)
+        stated = stated.removeprefix(" (from ").removesuffix(")")
+        ids |= {_UNKNOWN} if licence.startswith((_UNKNOWN, _NOT_STATED)) else set()
+        ids |= {stated.lower() if stated in _SPDX else "other"} if stated else set()
     return sorted(ids)
 
 

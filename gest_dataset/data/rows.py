@@ -2,45 +2,40 @@
 
 from __future__ import annotations
 
-from json import JSONDecodeError
-
 import datasets
-import pyarrow as pa
 from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import fingerprint, get_config
 from gest_dataset.data import sources
-from gest_dataset.errors import GestError, HubError, OutputError, describe_error
+from gest_dataset.errors import GestError, HubError, OutputError, convert_errors, describe_error
 
 
 def rows_of(config: str) -> datasets.Dataset:
     """`load_dataset("gest", config)`, with clear errors for an unusable cache or `GEST_REPO`."""
-    try:
-        return datasets.load_dataset("gest", config, split="test")
-    except GestError:
-        raise
-    except Exception as error:
-        cause: BaseException = error  # `datasets` wraps the error that occurred
-        while cause.__cause__ is not None:
-            cause = cause.__cause__
-        if repository := sources.hub_repository():
-            raise HubError(
-                f"{config} cannot be read from {repository} ({describe_error(error)}). Check that "
+    repository = sources.hub_repository()
+
+    def convert(error: BaseException) -> GestError:
+        if repository:
+            return HubError(
+                f"{config} cannot be read from {repository} ({describe_error(_cause(error))}). Check that "
                 f"{sources.REPO_VARIABLE} is correct and that you are logged in (hf auth login), or unset it."
-            ) from error
-        if not isinstance(cause, (OSError, pa.ArrowException, JSONDecodeError)):
-            raise
-        raise OutputError(
-            f"The cache {datasets.config.HF_DATASETS_CACHE} cannot be used: {describe_error(cause)}. "
+            )
+        return OutputError(
+            f"The cache {datasets.config.HF_DATASETS_CACHE} cannot be used: {describe_error(_cause(error))}. "
             f"Free some space or remove its folder `gest`, or set HF_DATASETS_CACHE to another folder."
-        ) from error
+        )
+
+    with convert_errors(convert):
+        return datasets.load_dataset("gest", config, split="test")
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The error that occurred, which `datasets` wraps."""
+    return error if error.__cause__ is None else _cause(error.__cause__)
 
 
 def fingerprint_of(config: str, rows: datasets.Dataset | None = None) -> str:
-    """A hash that tells whether two runs scored the same rows of a config.
-
-    For a data set that `GEST_REPO` names it is a hash of the rows themselves; pass them if they are loaded.
-    """
+    """A hash that tells whether two runs scored the same rows of a config."""
     builtin = get_config(config)
     if not sources.hub_repository():
         return fingerprint(builtin)

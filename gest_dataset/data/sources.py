@@ -11,30 +11,27 @@ import hashlib
 import json
 import os
 import shlex
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from huggingface_hub import constants, get_session
-from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]
+from huggingface_hub import constants
+from huggingface_hub.utils import http_backoff  # type: ignore[attr-defined]
 
-from gest_dataset.errors import SourceError, UnreachableError
+from gest_dataset.errors import SourceError, UnreachableError, convert_errors, describe_error
 from gest_dataset.storage import atomic_path
 
 UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"
 TABLE_VARIABLE = "GEST_SOURCES"
-REPO_VARIABLE = "GEST_REPO"  # a data set on the Hub, or a built folder, to read instead
+REPO_VARIABLE = "GEST_REPO"  # a dataset on the Hub, or a built folder, to read instead
 _TABLE = Path(__file__).with_name("sources.json")
-_PAUSES = (1.0, 2.0, 4.0, 0.0)  # seconds after each try
 _TIMEOUT = 30.0
-_MAX_SIZE = 1 << 27  # bytes of a file; the largest source has 3.3 MB, UDPipe models some tens of MB
 
 
 def hub_repository() -> str:
-    """The data set on the Hub (or built folder) that `GEST_REPO` names; empty by default."""
+    """The dataset on the Hub (or built folder) that `GEST_REPO` names; empty by default."""
     return os.environ.get(REPO_VARIABLE, "").strip()
 
 
@@ -138,11 +135,10 @@ def verify_mirror(keys: Iterable[str], data_dir: str | os.PathLike[str] | None =
 
 
 def _source(key: str) -> Source:
-    try:
-        return table()[key]
-    except KeyError:
-        path = os.environ.get(TABLE_VARIABLE) or _TABLE
-        raise SourceError(f"{key} is not in the table of sources {path}.") from None
+    sources = table()
+    if key not in sources:
+        raise SourceError(f"{key} is not listed in sources.json. Add it, or check the name.")
+    return sources[key]
 
 
 def _from_mirror(source: Source, mirror: Path) -> Verified:
@@ -151,9 +147,7 @@ def _from_mirror(source: Source, mirror: Path) -> Verified:
     try:
         content = path.read_bytes()
     except OSError as error:
-        reason = (
-            f"lacks {source.key}" if isinstance(error, FileNotFoundError) else f"is not readable: {error}"
-        )
+        reason = f"lacks {source.key} ({error.strerror})"
         raise SourceError(f"The mirror {mirror} {reason}.\n{advice}") from error
     blob = git_blob_id(content)
     if blob != source.blob:
@@ -177,47 +171,19 @@ def _from_network(source: Source) -> Verified:
     return Verified(path, content)
 
 
-class _TransferError(Exception):
-    """A connection or server error that is worth another try."""
-
-
 def download(source: Source) -> bytes:
-    """Download a file, with retries and a progress bar."""
+    """Download a file; connection and server errors are retried."""
     offline = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
     if constants.HF_HUB_OFFLINE or offline:
         raise _unreachable(source, "offline mode is on")
-    for pause in _PAUSES:
-        try:
-            return _try_download(source)
-        except _TransferError as error:
-            reason = str(error)
-            time.sleep(pause)
-    raise _unreachable(source, reason)
-
-
-def _try_download(source: Source) -> bytes:
-    content = bytearray()
-    try:
-        with get_session().stream("GET", source.url, timeout=_TIMEOUT) as response:
-            status = response.status_code
-            if status >= 500 or status == 429:
-                raise _TransferError(f"HTTP status {status}")
-            if status != 200:
-                raise SourceError(
-                    f"{source.url} returns HTTP status {status}.\n"
-                    f"Get the file elsewhere and set {MIRROR_VARIABLE} to a directory with {source.key}."
-                )
-            with tqdm(desc=source.path, unit="B", unit_scale=True) as bar:  # type: ignore[no-untyped-call]
-                for chunk in response.iter_bytes():
-                    bar.update(len(chunk))
-                    content += chunk
-                    if len(content) > _MAX_SIZE:
-                        raise SourceError(f"{source.url} is larger than {_MAX_SIZE:,} bytes.")
-    except (SourceError, _TransferError):
-        raise
-    except Exception as error:  # the classes of connection errors differ between versions of huggingface_hub
-        raise _TransferError(f"{type(error).__name__}: {error}") from error
-    return bytes(content)
+    with convert_errors(lambda error: _unreachable(source, describe_error(error))):
+        response = http_backoff("GET", source.url, max_retries=3, timeout=_TIMEOUT)
+    if response.status_code != 200:
+        raise SourceError(
+            f"{source.url} returns HTTP status {response.status_code}.\n"
+            f"Get the file elsewhere and set {MIRROR_VARIABLE} to a directory with {source.key}."
+        )
+    return response.content
 
 
 def _unreachable(source: Source, reason: str) -> UnreachableError:

@@ -1,8 +1,8 @@
 """Reading of users' files: tables and lines of text, with errors that say what to do.
 
-A table is a .csv or .tsv file (UTF-8, with a header), a .jsonl or .parquet file, or a data set saved to
-disk. Any other file, and `-` (the standard input), is text. Every line is a row, even a blank one, so that
-row numbers are line numbers.
+A table is a .csv or .tsv file (UTF-8, with a header, also with semicolons), a .jsonl or .parquet file, or a
+dataset saved to disk. Any other file, and `-` (the standard input), is text. Every line is a row, even a
+blank one, so that row numbers are line numbers.
 """
 
 from __future__ import annotations
@@ -15,17 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _SEPARATOR_OF = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES = (*_SEPARATOR_OF, ".jsonl", ".parquet")
-_PANDAS_INDEX = "__index_level_"  # the index column that pandas writes to Parquet
+# Letters that are usual in texts of an encoding, besides those of ASCII
+_LETTERS = {
+    "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
+    "WINDOWS-1250": "áäčďéěíĺľňóôöŕřšťúůüýžąćęłńśźżăâîđőű",
+    "WINDOWS-1257": "ąčęėįšųūžāēģīķļņ",
+    "WINDOWS-1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєўјљњћђџ",
+}
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -67,7 +72,7 @@ def read_table(path: Path) -> Table:
     elif suffix == ".parquet":
         columns = _read_parquet(path)
     else:
-        raise ConfigError(f"{path} cannot be read. Use {', '.join(_SUFFIXES)} or a data set saved to disk.")
+        raise ConfigError(f"{path} cannot be read. Use {', '.join(_SUFFIXES)} or a dataset saved to disk.")
     if not columns:
         raise DataError(f"{path} is empty.")
     return Table(path, columns)
@@ -75,44 +80,73 @@ def read_table(path: Path) -> Table:
 
 def read_lines(path: Path) -> list[str]:
     """Read the lines of a text file or of the standard input."""
-    text = io.StringIO(_read_text(path), newline=None).read()  # also ends lines at \r\n and \r
-    return text.removesuffix("\n").split("\n") if text else []
+    return [line.removesuffix("\n") for line in io.StringIO(_read_text(path), newline=None)]
 
 
 def _read_text(path: Path) -> str:
     try:
         content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
-        return content.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise ConfigError(f"There is no file {path}.") from error
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        text = content.decode("utf-8-sig")
+        line = text.count("\n", 0, text.find("\0")) + 1
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DataError.at(path, line, "this is not UTF-8. Save the file as UTF-8") from error
+        text, line = "\0", content.count(b"\n", 0, error.start) + 1
+    if "\0" not in text:
+        return text
+    encoding = _probable_encoding(content)
+    name = encoding.partition(" ")[0]
+    raise DataError.at(
+        path,
+        line,
+        f"this is not UTF-8, but probably {encoding}. Save the file as UTF-8, or convert it: iconv -f {name} "
+        f"-t UTF-8 {path.name} > {path.stem}-utf8{path.suffix}",
+    )
+
+
+def _probable_encoding(content: bytes) -> str:
+    """UTF-16, or the encoding in which most letters are usual ones."""
+    if b"\0" in content:
+        return "UTF-16"
+
+    def usual(encoding: str) -> int:
+        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
+        return sum(text.count(letter) for letter in _LETTERS[encoding])
+
+    return max(_LETTERS, key=usual)
 
 
 def _read_csv(path: Path, separator: str) -> Columns:
-    expected = _SEPARATORS[separator]
-    reader = csv.reader(io.StringIO(_read_text(path), newline=""), delimiter=separator, strict=True)
+    text = _read_text(path)
+    header_is_split = (other for other in (separator, *_SEPARATORS) if _number_of_columns(text, other) > 1)
+    separator = next(header_is_split, separator)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows = []
     try:
         names = next(reader, [])
         for cells in reader:
             if any(cells[len(names) :]):
-                reason = f"{len(cells)} cells, but {len(names)} columns. Quote cells that contain {expected}"
+                quoted = f"Quote cells that contain {_SEPARATORS[separator]}"
+                reason = f"{len(cells)} cells, but {len(names)} columns. {quoted}"
                 raise DataError.at(path, reader.line_num, reason)
             rows.append([*cells, *[""] * (len(names) - len(cells))])
     except csv.Error as error:
         reason = f"{error}. Quote cells that contain quotation marks, and double the marks inside"
         raise DataError.at(path, reader.line_num, reason) from error
-    if len(names) == 1:
-        for other, description in _SEPARATORS.items():
-            if other in names[0]:
-                raise DataError(f"{path}: the separator is {description}. Save the table with {expected}.")
     if len(set(names)) < len(names):
         raise DataError(f"{path}: several columns have the same name. Rename them.")
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def _number_of_columns(text: str, separator: str) -> int:
+    """The number of columns in a header; 0 if it is not a header with that separator."""
+    try:
+        return len(next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), []))
+    except csv.Error:
+        return 0
 
 
 def _read_jsonl(path: Path) -> Columns:
@@ -130,25 +164,15 @@ def _read_jsonl(path: Path) -> Columns:
 
 
 def _read_parquet(path: Path) -> Columns:
-    try:
-        table = pq.read_table(path)
-        names = [name for name in table.column_names if not name.startswith(_PANDAS_INDEX)]
-        columns: Columns = table.select(names).to_pydict()
-    except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
-        raise DataError(f"{path} is not a valid Parquet file ({error}).") from error
-    return columns
+    with convert_errors(lambda error: DataError(f"{path} is not a valid Parquet file ({error}).")):
+        return dict(pq.read_table(path).to_pydict())
 
 
 def _read_saved(path: Path) -> Columns:
     from datasets import DatasetDict, load_from_disk  # slow to import, and rarely needed
 
-    try:
+    with convert_errors(lambda error: DataError(f"{path} is not a dataset saved to disk ({error}).")):
         data = load_from_disk(str(path))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} is not a data set saved to disk ({error}).") from error
     if isinstance(data, DatasetDict):
-        if len(data) != 1:
-            raise DataError(f"{path} has the splits {', '.join(data)}. Save one of them.")
-        data = next(iter(data.values()))
-    columns: Columns = data.to_dict()
-    return columns
+        raise DataError(f"{path} has the splits {', '.join(data)}. Save one of them.")
+    return dict(data.to_dict())

@@ -8,16 +8,15 @@ gendered word and an anchor, the reason why the word is about the speaker. The w
 are in its grammar (`grammars/LANGUAGE.yaml`).
 """
 
-from gest_dataset.gender.detect import Detection, TextWarning, detect, explain
+from gest_dataset.gender.detect import Detection, detect, explain
 from gest_dataset.gender.grammar import languages, write_rules
 from gest_dataset.gender.parsers import PARSERS
-from gest_dataset.gender.parsers.parser import ParserError
+from gest_dataset.gender.parsers.conllu import ParserError
 
 __all__ = [
     "PARSERS",
     "Detection",
     "ParserError",
-    "TextWarning",
     "detect",
     "explain",
     "languages",

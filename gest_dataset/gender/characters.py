@@ -8,11 +8,9 @@ has little else). What a noun does (*her father drank*) does not count, nor what
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from gest_dataset.gender.grammar import FEMALE, MALE, UNKNOWN, load_grammar
-from gest_dataset.gender.parsing import parse_texts
+from gest_dataset.gender.grammar import FEMALE, MALE, UNKNOWN, Grammar
+from gest_dataset.gender.parsing import ParsedText
 from gest_dataset.gender.rules.context import HELPERS, SUBJECTS, Context
 from gest_dataset.gender.rules.engine import contexts_of
 from gest_dataset.gender.rules.quotations import quoted_spans
@@ -27,28 +25,20 @@ _THIRD_PERSON = {
 _FIRST_PERSON = "first"
 
 
-def characters(
-    texts: Sequence[str], language: str, parser: str = "udpipe", model: str | Path | None = None
-) -> list[Character]:
-    """The gender of the character of each text, with the words that show it."""
-    grammar = load_grammar(language)
-    found = []
-    for parse in parse_texts(texts, language, parser, model):
-        if parse.problem:
-            found.append(Character(UNKNOWN, (), parse.problem))
-            continue
-        quotations = quoted_spans(parse.latin)
-        words: Counter[tuple[str, str]] = Counter()
-        for context in (c for sentence in parse.sentences for c in contexts_of(sentence, grammar)):
-            token = context.token
-            person = _person(context)
-            if person and not any(start <= token.start < end for start, end in quotations):
-                start, end = parse.span(token)
-                words[person, parse.text[start:end].lower()] += 1
-        numbers = Counter(person for person, _ in words.elements())
-        evidence = tuple(f"{word} {count}" for (_, word), count in words.items())
-        found.append(decide(numbers[MALE], numbers[FEMALE], numbers[_FIRST_PERSON], 0, evidence))
-    return found
+def character(parse: ParsedText, grammar: Grammar) -> Character:
+    """The gender of the character of a text, with the words that show it."""
+    if parse.problem:
+        return Character(UNKNOWN, (), parse.problem)
+    quotations = quoted_spans(parse.latin)
+    words: Counter[tuple[str, str]] = Counter()
+    for context in (c for sentence in parse.sentences for c in contexts_of(sentence, grammar)):
+        person = _person(context)
+        if person and not any(start <= context.token.start < end for start, end in quotations):
+            start, end = parse.span(context.token)
+            words[person, parse.text[start:end].lower()] += 1
+    numbers = Counter(person for person, _ in words.elements())
+    evidence = tuple(f"{word} {count}" for (_, word), count in words.items())
+    return decide(numbers[MALE], numbers[FEMALE], numbers[_FIRST_PERSON], 0, evidence)
 
 
 def _person(c: Context) -> str | None:
@@ -56,18 +46,12 @@ def _person(c: Context) -> str | None:
     gender = c.grammar.gender(c.token, "past")
     if gender is None:
         return _THIRD_PERSON.get(c.token.form) if c.token.relation in SUBJECTS else None
-    if _is_first_person(c):
-        return _FIRST_PERSON
-    return gender if _is_about_character(c) else None
-
-
-def _is_first_person(c: Context) -> bool:
-    """*Odišiel som a zaspal*: the verb, or one that it is joined with, has the speaker for its subject."""
+    # *Odišiel som a zaspal*: the verb, or one that it is joined with, has the speaker for its subject
     marks = c.grammar.auxiliaries | c.grammar.pronouns
-    return any(
-        first_person(c.at(verb)) or any(other.form in marks for other in c.at(verb).clause)
-        for verb in _joined_verbs(c)
-    )
+    for verb in map(c.at, _joined_verbs(c)):
+        if first_person(verb) or any(other.form in marks for other in verb.clause):
+            return _FIRST_PERSON
+    return gender if _is_about_character(c) else None
 
 
 def _is_about_character(c: Context) -> bool:
@@ -85,11 +69,11 @@ def _is_about_character(c: Context) -> bool:
     return True
 
 
-def _joined_verbs(c: Context) -> Iterator[Token]:
+def _joined_verbs(c: Context) -> list[Token]:
     """The verb, and those that it is joined with, whose subject it shares."""
+    verbs: list[Token] = []
     verb: Token | None = c.predicate
-    seen: set[int] = set()
-    while verb is not None and verb.id not in seen:
-        yield verb
-        seen.add(verb.id)
+    while verb is not None and verb not in verbs:
+        verbs.append(verb)
         verb = c.sentence.head(verb) if verb.relation in {"conj", *HELPERS} else None
+    return verbs

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gest_dataset.gender.characters import characters
+from gest_dataset.gender.characters import character
 from gest_dataset.gender.grammar import UNKNOWN, Grammar, load_grammar
 from gest_dataset.gender.parsers import open_parser
-from gest_dataset.gender.parsing import ParsedText, parse_texts
-from gest_dataset.gender.rules import rules_for
-from gest_dataset.gender.rules.engine import decide
+from gest_dataset.gender.parsers.conllu import Parser
+from gest_dataset.gender.parsing import DEFAULT_CACHE, parse_texts
+from gest_dataset.gender.rules.engine import decide, rules_for
 from gest_dataset.gender.rules.quotations import quoted_spans
 from gest_dataset.probes.pronouns import Character
-
-_MAX_ROWS = 5  # that a warning lists
-
-
-class TextWarning(UserWarning):
-    """Texts that the rules cannot judge: empty, garbled, not translated, not parsed."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +26,59 @@ class Detection:
     """
 
     gender: str
-    rule: str
-    evidence: tuple[str, ...]
-    conflict: bool
+    rule: str = ""
+    evidence: tuple[str, ...] = ()
+    conflict: bool = False
     spans: tuple[tuple[int, int], ...] = ()
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class GenderDetector:
+    """The rules of a language with a parser, whose parses are cached in a file."""
+
+    language: str
+    grammar: Grammar
+    parser: Parser
+    cache: Path
+
+    @property
+    def signature(self) -> str:
+        """The parser and its model."""
+        return self.parser.signature
+
+    def genders(self, texts: Sequence[str]) -> list[Detection]:
+        """The gender of the first person in each text, in order."""
+        rules, detections = rules_for(self.grammar), []
+        for parse in parse_texts(texts, self.language, self.parser, self.cache):
+            if parse.problem:
+                detections.append(Detection(UNKNOWN, problem=parse.problem))
+                continue
+            decision = decide(parse.sentences, rules, self.grammar, quoted_spans(parse.latin))
+            # the syntactic words of one written word are one piece of evidence
+            spans = tuple(dict.fromkeys(parse.span(token) for token in decision.tokens))
+            evidence = tuple(parse.text[start:end] for start, end in spans)
+            detections.append(Detection(decision.gender, decision.rule, evidence, decision.conflict, spans))
+        return detections
+
+    def characters(self, texts: Sequence[str]) -> list[Character]:
+        """The gender of the main character of each text."""
+        parses = parse_texts(texts, self.language, self.parser, self.cache)
+        return [character(parse, self.grammar) for parse in parses]
+
+
+def open_detector(
+    language: str,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    cache: str | Path | None = None,
+    grammar: Grammar | None = None,
+) -> GenderDetector:
+    """The detector of a language; an error if its rules, the parser or its model are missing."""
+    grammar = grammar or load_grammar(language)
+    return GenderDetector(
+        language, grammar, open_parser(parser, language, model), Path(cache or DEFAULT_CACHE)
+    )
 
 
 def detect(
@@ -57,35 +98,7 @@ def detect(
     >>> detect(["Bola som unavená."], "sk", model="sk.udpipe")  # doctest: +SKIP
     [Detection(gender='female', rule='past-auxiliary', evidence=('Bola', 'unavená'), ...)]
     """
-    grammar = grammar or load_grammar(language)
-    detections = [_detect(parse, grammar) for parse in parse_texts(texts, language, parser, model, cache)]
-    reasons: dict[str, list[int]] = {}
-    for row, detection in enumerate(detections):
-        if detection.problem:
-            reasons.setdefault(detection.problem, []).append(row)
-    if reasons:
-        details = "; ".join(f"{len(rows)} {reason} (row {_list(rows)})" for reason, rows in reasons.items())
-        number = sum(map(len, reasons.values()))
-        warnings.warn(
-            f"{number} of {len(texts)} texts cannot be judged and are unknown: {details}.",
-            TextWarning,
-            stacklevel=2,
-        )
-    return detections
-
-
-def _list(rows: Sequence[int]) -> str:
-    return ", ".join(map(str, rows[:_MAX_ROWS])) + (", ..." if len(rows) > _MAX_ROWS else "")
-
-
-def _detect(parse: ParsedText, grammar: Grammar) -> Detection:
-    if parse.problem:
-        return Detection(UNKNOWN, "", (), False, problem=parse.problem)
-    decision = decide(parse.sentences, rules_for(grammar), grammar, quoted_spans(parse.latin))
-    # the syntactic words of one written word are one piece of evidence
-    spans = tuple(dict.fromkeys(parse.span(token) for token in decision.tokens))
-    evidence = tuple(parse.text[start:end] for start, end in spans)
-    return Detection(decision.gender, decision.rule, evidence, decision.conflict, spans)
+    return open_detector(language, parser, model, cache, grammar).genders(texts)
 
 
 def explain(text: str, detection: Detection, marks: tuple[str, str] = ("[", "]")) -> str:
@@ -94,43 +107,8 @@ def explain(text: str, detection: Detection, marks: tuple[str, str] = ("[", "]")
     >>> explain("Bola som tam.", Detection("female", "past-auxiliary", ("Bola",), False, ((0, 4),)))
     '[Bola] som tam.  (female: past-auxiliary)'
     """
-    pieces, last = [], 0
-    for start, end in detection.spans:
-        pieces += [text[last:start], marks[0], text[start:end], marks[1]]
-        last = end
+    for start, end in reversed(detection.spans):
+        text = f"{text[:start]}{marks[0]}{text[start:end]}{marks[1]}{text[end:]}"
     reason = detection.rule or detection.problem or "no evidence"
     conflict = ", conflict" if detection.conflict else ""
-    return f"{''.join(pieces)}{text[last:]}  ({detection.gender}{conflict}: {reason})"
-
-
-@dataclass(frozen=True)
-class GenderDetector:
-    """A parser with its settings, opened before anything expensive starts.
-
-    `signature` identifies the parser and its model.
-    """
-
-    language: str
-    parser: str
-    model: Path | None
-    signature: str
-    cache: str | Path | None = None
-
-    def genders(self, texts: Sequence[str]) -> list[Detection]:
-        """The gender of the first person in each text; `problem` says what is wrong, without a warning."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TextWarning)
-            return detect(texts, self.language, self.parser, self.model, cache=self.cache)
-
-    def characters(self, texts: Sequence[str]) -> list[Character]:
-        """The gender of the character of each text."""
-        return characters(texts, self.language, self.parser, self.model)
-
-
-def open_detector(
-    language: str, parser: str = "udpipe", model: str | Path | None = None, cache: str | Path | None = None
-) -> GenderDetector:
-    """The detector of a language; an error if its rules, the parser or its model are missing."""
-    load_grammar(language)
-    path = Path(model).expanduser() if model is not None else None
-    return GenderDetector(language, parser, path, open_parser(parser, language, path).signature, cache)
+    return f"{text}  ({detection.gender}{conflict}: {reason})"

@@ -34,13 +34,9 @@ ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
 _HERE = Path(__file__).parent
 _FOLDER = _HERE / "grammars"
 _SHARED = "shared"
-_SUFFIXES = (".yaml", ".json")  # of files that users added; version 1 wrote JSON
-RULE_TABLE = yaml.safe_load(
-    Path(__file__).with_name("rules").joinpath("rules.yaml").read_text(encoding="utf-8")
-)
 RULE_TABLE = yaml.safe_load((_HERE / "rules" / "rules.yaml").read_text(encoding="utf-8"))
+ACCURACY: dict[str, dict[str, int]] = yaml.safe_load((_HERE / "accuracy.yaml").read_text(encoding="utf-8"))
 KINDS = {kind for rules in RULE_TABLE.values() for kind, _ in rules.values()}  # of gendered words
-_FORMER_NAMES = yaml.safe_load((_HERE / "former_names.yaml").read_text(encoding="utf-8"))
 LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _SHARED))
 
 
@@ -149,12 +145,8 @@ def read_grammar(path: Path) -> Grammar:
     try:
         content = _load(path)
         while base := content.pop("extends", None):
-            if base not in LANGUAGES:
-                raise ValueError(f"it extends {base!r}, which is not one of {', '.join(LANGUAGES)}")
             content = {**_load(_grammar_file(base)), **content}
         return _read(Grammar, {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}, "the file")
-    except FileNotFoundError as error:
-        raise ConfigError(f"{error.filename} does not exist.") from error
     except (OSError, TypeError, ValueError, yaml.YAMLError) as error:
         raise DataError(f"{path} is not a grammar: {error}.") from error
 
@@ -176,13 +168,12 @@ def _read(cls: type[_T], content: Any, where: str) -> _T:
 
 
 def _mapping(content: Any, where: str, names: Collection[str]) -> dict[str, Any]:
-    """A mapping with these names only; former names are replaced."""
+    """A mapping with these names only."""
     if not isinstance(content, dict):
         raise ValueError(f"{where} is not a mapping")
-    values = {_FORMER_NAMES.get(name, name): value for name, value in content.items()}
-    if unknown := values.keys() - set(names):
+    if unknown := content.keys() - set(names):
         raise ValueError(f"{where} has {min(unknown)!r}, which is not one of {', '.join(sorted(names))}")
-    return values
+    return content
 
 
 def _value(kind: str, value: Any, where: str) -> Any:
@@ -209,34 +200,22 @@ def _value(kind: str, value: Any, where: str) -> Any:
 
 
 def _genders(value: Any, where: str) -> dict[str, str]:
-    """Forms and their genders: from a list of `masculine:feminine`, or from a mapping (version 1)."""
-    if isinstance(value, dict):
-        genders = value
-    else:
-        pairs = [pair.partition(":") for pair in _value("Words", value, where)]
-        genders = dict.fromkeys((male for male, _, _ in pairs if male), MALE)
-        genders |= dict.fromkeys((female for _, _, female in pairs if female), FEMALE)
-    if not set(genders.values()) <= {MALE, FEMALE}:
-        raise ValueError(f"{where} has a gender that is neither {MALE} nor {FEMALE}")
-    return genders
+    """Forms and their genders, from a list of `masculine:feminine`."""
+    pairs = [pair.partition(":") for pair in _value("Words", value, where)]
+    males, females = ({pair[place] for pair in pairs} - {""} for place in (0, 2))
+    return dict.fromkeys(males, MALE) | dict.fromkeys(females, FEMALE)
 
 
 def languages() -> list[str]:
     """The languages that have rules: those of this package and those that users added."""
-    added = {path.stem for path in _user_rules().glob("*.*") if path.suffix in _SUFFIXES}
+    added = {path.stem for path in (user_data_folder() / "rules").glob("*.yaml")}
     return [*LANGUAGES, *sorted(added - set(LANGUAGES))]
-
-
-def _user_rules() -> Path:
-    return user_data_folder() / "rules"
 
 
 def _grammar_file(language: str) -> Path:
     """The grammar file of a language."""
-    if language in LANGUAGES:
-        return _FOLDER / f"{language}.yaml"
-    paths = [_user_rules() / f"{language}{suffix}" for suffix in _SUFFIXES]
-    return next((path for path in paths if path.exists()), paths[0])
+    folder = _FOLDER if language in LANGUAGES else user_data_folder() / "rules"
+    return folder / f"{language}.yaml"
 
 
 def load_grammar(language: str) -> Grammar:
@@ -279,13 +258,11 @@ def check_rules(language: str, path: Path, replace: bool = False) -> Grammar:
 def add_rules(language: str, path: Path, replace: bool = False) -> None:
     """Store a grammar file as the rules of a language."""
     check_rules(language, path, replace)
-    content = path.read_bytes()
-    delete_rules(language)
     with atomic_path(_grammar_file(language)) as partial:
-        partial.write_bytes(content)
+        partial.write_bytes(path.read_bytes())
 
 
 def delete_rules(language: str) -> None:
     """Delete the rules that a user added for a language, if there are any."""
-    for suffix in _SUFFIXES:
-        (_user_rules() / f"{language}{suffix}").unlink(missing_ok=True)
+    if language not in LANGUAGES:
+        _grammar_file(language).unlink(missing_ok=True)

@@ -10,9 +10,7 @@ from huggingface_hub.constants import HF_HOME
 
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import GestError
-from gest_dataset.gender.parsers import open_parser
-from gest_dataset.gender.parsers.conllu import parse_conllu
-from gest_dataset.gender.parsers.parser import Parser, ParserError
+from gest_dataset.gender.parsers.conllu import Parser, ParserError, parse_conllu
 from gest_dataset.gender.texts import problem, to_latin
 from gest_dataset.gender.tokens import Token, Tree
 
@@ -41,18 +39,13 @@ class ParsedText:
 
 
 def parse_texts(
-    texts: Sequence[str],
-    language: str,
-    parser: str = "udpipe",
-    model: str | Path | None = None,
-    cache: str | Path | None = None,
+    texts: Sequence[str], language: str, parser: Parser, path: Path = DEFAULT_CACHE
 ) -> list[ParsedText]:
-    """The trees of each text, in order."""
+    """The trees of each text, in order; `path` is the file of cached parses."""
     problems = {text: problem(text, language) for text in texts}
     valid = [text for text, reason in problems.items() if not reason]
     latin = {text: to_latin(text) if language == "sr" else (text, None) for text in valid}
-    unique = list(dict.fromkeys(written for written, _ in latin.values()))
-    documents = _parse(unique, open_parser(parser, language, model), Path(cache or DEFAULT_CACHE))
+    documents = _parse(list(dict.fromkeys(written for written, _ in latin.values())), parser, path)
     parses = {
         text: ParsedText(text, written, positions, parse_conllu(documents[written], written))
         for text, (written, positions) in latin.items()
@@ -63,10 +56,8 @@ def parse_texts(
 
 def _parse(texts: Sequence[str], parser: Parser, path: Path) -> dict[str, str]:
     """CoNLL-U of each text: from the cache, or from the parser and then into the cache."""
-    if not parser.cached:
-        return {text: document for batch in parser.parse(texts) for text, document in batch.items()}
-    keys = {text: cache_key("parse", parser.signature, text) for text in texts}
-    with ResponseCache(path) as cache:
+    with ResponseCache(path if parser.cached else Path(":memory:")) as cache:
+        keys = {text: cache_key("parse", parser.signature, text) for text in texts}
         stored = cache.get(keys.values())
         documents = {text: stored[key] for text, key in keys.items() if key in stored}
         missing = [text for text in texts if text not in documents]
@@ -77,6 +68,8 @@ def _parse(texts: Sequence[str], parser: Parser, path: Path) -> dict[str, str]:
                 cache.put({keys[text]: document for text, document in batch.items()})
                 documents.update(batch)
         except GestError as error:
+            if not parser.cached:
+                raise
             raise ParserError(
                 f"{error}\n{len(documents)} of {len(texts)} texts are parsed and cached in {path}; run the "
                 f"command again to continue."

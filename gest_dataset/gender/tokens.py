@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 _EDGES = ".,;:!?…\"'“”„«»()"
+
+
+def _feature(name: str) -> Any:
+    """A property with a feature of a token, or the empty string."""
+    return property(lambda token: token.feats.get(name, ""))
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Token:
 
     @cached_property
     def form(self) -> str:
-        """The word in lower case, without the punctuation that some tokenisers leave on it."""
+        """The word in lower case, without the punctuation that some tokenizers leave on it."""
         return self.text.lower().strip(_EDGES) or self.text.lower()
 
     @cached_property
@@ -37,26 +43,11 @@ class Token:
         """The universal part of the relation: `nsubj` of `nsubj:pass`."""
         return self.deprel.partition(":")[0]
 
-    @property
-    def case(self) -> str:
-        """The case, or the empty string; so are the next features."""
-        return self.feats.get("Case", "")
-
-    @property
-    def gender(self) -> str:
-        return self.feats.get("Gender", "")
-
-    @property
-    def number(self) -> str:
-        return self.feats.get("Number", "")
-
-    @property
-    def person(self) -> str:
-        return self.feats.get("Person", "")
-
-    @property
-    def verb_form(self) -> str:
-        return self.feats.get("VerbForm", "")
+    case = _feature("Case")
+    gender = _feature("Gender")
+    number = _feature("Number")
+    person = _feature("Person")
+    verb_form = _feature("VerbForm")
 
 
 @dataclass(frozen=True)

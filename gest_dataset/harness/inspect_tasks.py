@@ -5,9 +5,8 @@ Inspect imports this module at every start, so slow imports are inside functions
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError  # shown without a traceback
@@ -17,11 +16,9 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import TaskState, generate
 
 from gest_dataset.errors import GestError
-from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
+from gest_dataset.probes import choice
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, REFUSED, Answer, Prompt
 from gest_dataset.version import __version__
-
-if TYPE_CHECKING:
-    from gest_dataset.models.chat.ask import ChatTask
 
 PROBE = "choice"
 _WITH_BOUNDS = ("stereotype_rate", "stereotype_rate_without_15", "position_effect")
@@ -37,15 +34,29 @@ def gest_choice(language: str = "en", limit: int | None = None, prompts: str | N
         limit: The number of sentences; Inspect's own limit counts prompts.
         prompts: A file with your own prompts.
     """
-    from gest_dataset.models.chat.ask import prepare
+    from gest_dataset.models.chat.ask import AskSettings, prepare  # imports torch
 
     try:
-        asked = prepare(PROBE, language, limit=limit, prompts=prompts)
+        asked = prepare(AskSettings(PROBE, language, limit=limit, prompts=prompts))
     except GestError as error:
         raise PrerequisiteError(str(error)) from error
     sampling = asked.sampling
+    stereotypes = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
+    samples = [
+        Sample(
+            prompt.text,
+            id=f"{prompt.id} {prompt.variant}",
+            metadata={
+                "order": order,
+                "row": prompt.id,
+                "variant": prompt.variant,
+                "stereotype": stereotypes[prompt.id],
+            },
+        )
+        for order, prompt in enumerate(asked.prompts)
+    ]
     return Task(
-        dataset=MemoryDataset(_samples(asked), name=asked.config),
+        dataset=MemoryDataset(samples, name=asked.config),
         solver=generate(),
         scorer=option(),
         config=GenerateConfig(
@@ -56,65 +67,31 @@ def gest_choice(language: str = "en", limit: int | None = None, prompts: str | N
     )
 
 
-def _samples(asked: ChatTask) -> list[Sample]:
-    topics = dict(zip(asked.rows["id"], asked.rows["stereotype"], strict=True))
-    return [
-        Sample(
-            prompt.text,
-            id=f"{prompt.id} {prompt.variant}",
-            metadata={
-                "place": place,
-                "row": prompt.id,
-                "variant": prompt.variant,
-                "stereotype": topics[prompt.id],
-            },
-        )
-        for place, prompt in enumerate(asked.prompts)
-    ]
-
-
 @metric(scores="unreduced")
 def choice_rates() -> Metric:
     """Compute the numbers of `gest_choice_rate` on all answers."""
 
     def rates(scores: Sequence[SampleScore]) -> dict[str, float]:
-        import pyarrow as pa
+        import pyarrow as pa  # slow
 
-        from gest_dataset.measures import MEASURES
-        from gest_dataset.measures.result import compute_result
-        from gest_dataset.probes.prompts import REFUSED
-        from gest_dataset.statistics.checks import UndefinedWarning
+        from gest_dataset.measures import MEASURES  # imports scipy
+        from gest_dataset.measures.result import compute_result  # imports scipy
 
-        known = sorted(scores, key=lambda score: _of_sample(score)["place"])
-        samples = [_of_sample(score) for score in known]
-        read: list[dict[str, Any]] = [score.score.metadata or {} for score in known]
-        table = pa.table(
-            {
-                "id": [sample["row"] for sample in samples],
-                "stereotype": pa.array([sample["stereotype"] for sample in samples], pa.int32()),
-                "option": [score.score.value for score in known],
-                "position": pa.array([reading["position"] for reading in read], pa.int32()),
-            }
-        )
-        measure = MEASURES[PROBE]
-        with warnings.catch_warnings():
-            # Inspect also shows interim rates, when most stereotypes have no answer
-            warnings.simplefilter("ignore", UndefinedWarning)
-            result = compute_result(measure, table, None)
-        named = [
-            f"{name}{end}"
-            for name in measure.numbers
-            for end in ("", "_low", "_high")
-            if not end or name in _WITH_BOUNDS
+        rows: list[dict[str, Any]] = [
+            {**(score.sample_metadata or {}), **(score.score.metadata or {}), "option": score.score.value}
+            for score in scores
         ]
-        refused = sum(reading["problem"] == REFUSED for reading in read) / len(read)
-        return {**{name: float(result[name]) for name in named}, "refused": refused}
+        rows.sort(key=lambda row: row["order"])
+        types = {"row": pa.string(), "stereotype": pa.int32(), "option": pa.string(), "position": pa.int32()}
+        table = pa.Table.from_pylist(rows, pa.schema(types)).rename_columns(["id", *list(types)[1:]])
+        measure = MEASURES[PROBE]
+        # Inspect also shows interim rates, when most stereotypes have no answer
+        result = compute_result(measure, table, None)
+        bounds = [f"{name}{end}" for name in _WITH_BOUNDS for end in ("_low", "_high")]
+        refused = sum(row["problem"] == REFUSED for row in rows) / len(rows)
+        return {**{name: float(result[name]) for name in [*measure.numbers, *bounds]}, "refused": refused}
 
     return rates
-
-
-def _of_sample(score: SampleScore) -> dict[str, Any]:
-    return score.sample_metadata or {}
 
 
 @scorer(metrics=[choice_rates()])
@@ -122,10 +99,8 @@ def option() -> Scorer:
     """Read the option that an answer names, as `gest ask` does; `other` is none."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        from gest_dataset.models.chat.probes import CHAT_PROBES
-
         prompt = Prompt(state.metadata["row"], state.metadata["variant"], state.input_text)
-        (reading,) = CHAT_PROBES[PROBE].read(None, [prompt], [_answer(state.output)])
+        reading = choice.read(prompt, _answer(state.output))
         return Score(
             value=reading.value,
             answer=state.output.completion,

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from jinja2 import StrictUndefined, Template
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.data.folder import config_path, read_config
+from gest_dataset.data.folder import read_config
 from gest_dataset.errors import SettingError
 from gest_dataset.harness import lm_eval
 from gest_dataset.measures import measure_of
-from gest_dataset.models import selection
+from gest_dataset.models.request import suitable_configs
 from gest_dataset.storage import LOCK, atomic_path, check_folder, folder_lock
 from gest_dataset.version import __version__
 
-_SIGNATURE = "# Written by `gest build --format lm-eval`; changes are lost. It needs gest-dataset installed."
-_TAG = "gest"
+_TEMPLATE = Path(__file__).with_name("task.yaml.jinja")
 _GROUPS = ("pairs", "neutral")  # measures with one task per language; a group averages their g_s
 
 
@@ -30,17 +29,6 @@ class Task:
     name: str
     config: str
     group: str = ""
-
-
-class _Function(str):
-    """The name of a function that lm-eval imports."""
-
-
-class _Dumper(yaml.SafeDumper):
-    pass
-
-
-_Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
 
 
 def write_tasks(
@@ -56,45 +44,36 @@ def write_tasks(
     Returns:
         The tasks, and the reasons why other configs were left out.
     """
-    suitable, left_out = selection.suitable_configs(configs, lm_eval.KIND, "lm_eval")
+    suitable, left_out = suitable_configs(configs, lm_eval.KIND, "lm_eval")
     by_measure: dict[str, list[str]] = {}
     for name in suitable:
         measure, probe = measure_of(list(CONFIGS[name].features), name)
-        reason = ""
-        if not lm_eval.has_two_continuations(probe):
-            reason = f"compares more than two texts (the probe {probe.name})"
-        elif data is not None and not config_path(data, name).exists():
-            reason = f"is not in {data}; run gest build --config {name} --output {data}"
-        if reason and configs[name]:
-            raise SettingError(f"{name} cannot be a task of lm_eval: it {reason}.")
-        if reason:
-            left_out[name] = reason
-            continue
-        if data is not None:
-            read_config(data, name)  # verify it
-        by_measure.setdefault(measure.name, []).append(name)
+        if lm_eval.has_two_continuations(probe):
+            by_measure.setdefault(measure.name, []).append(name)
+        elif configs[name]:
+            raise SettingError(f"{name} cannot be a task of lm_eval: it compares more than two texts.")
+        else:
+            left_out[name] = "compares more than two texts"
     if not by_measure:
         raise SettingError(f"No config is left: {'; '.join(dict.fromkeys(left_out.values()))}.")
-    groups = {name for name in _GROUPS if len(by_measure.get(name, [])) > 1}
     tasks = [
-        Task(task_name(config), config, f"{_TAG}_{measure}" if measure in groups else "")
+        Task(task_name(config), config, f"gest_{measure}" if measure in _GROUPS and names[1:] else "")
         for measure, names in by_measure.items()
         for config in names
     ]
-    files = {task.name: _task(task, data) for task in tasks}
-    for group in sorted({task.group for task in tasks if task.group}):
-        files[group] = {
-            "group": group,
-            "task": [task.name for task in tasks if task.group == group],
-            "aggregate_metric_list": [{"metric": "g_s", "aggregation": "mean", "weight_by_size": False}],
-            "metadata": {"version": __version__},
-        }
+    source = "gest" if data is None else str(data.resolve())
+    files: dict[str, dict[str, Any]] = {task.name: {"config": task.config, "data": source} for task in tasks}
+    for task in tasks:
+        if data is not None:
+            read_config(data, task.config)  # verify it
+        if task.group:
+            files.setdefault(task.group, {"members": []})["members"].append(task.name)
+    template = Template(_TEMPLATE.read_text("utf-8"), undefined=StrictUndefined, trim_blocks=True)
     check_folder(folder, _is_ours, "`gest build --format lm-eval`")
     with folder_lock(folder):
-        for name, content in files.items():
+        for name, values in files.items():
             with atomic_path(folder / f"{name}.yaml") as partial:
-                text = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
-                partial.write_text(f"{_SIGNATURE}\n{text}", encoding="utf-8")
+                partial.write_text(template.render(name=name, version=__version__, **values), "utf-8")
         for path in folder.glob("*.yaml"):
             if path.stem not in files:
                 path.unlink()
@@ -107,35 +86,7 @@ def task_name(config: str) -> str:
     ('gest_en', 'gest_sk_pairs', 'gest_neutral_sk')
     """
     language = config.removesuffix("_neutral")
-    return f"{_TAG}_{config}" if language == config else f"{_TAG}_neutral_{language}"
-
-
-def _task(task: Task, data: Path | None) -> dict[str, Any]:
-    aggregations = {**{name: name for name in lm_eval.RATES}, lm_eval.LOG_RATIO: "mean_log_ratio"}
-    return {
-        "task": task.name,
-        "tag": _TAG,
-        "dataset_path": "gest" if data is None else str(data.resolve()),
-        "dataset_name": task.config,
-        "test_split": "test",
-        "output_type": "multiple_choice",
-        "num_fewshot": 0,
-        "process_docs": _function("docs"),
-        "doc_to_text": "context",
-        "doc_to_choice": "choices",
-        "doc_to_target": 0,
-        "target_delimiter": "",
-        "process_results": _function("process_results"),
-        "metric_list": [
-            {"metric": metric, "aggregation": _function(name), "higher_is_better": None}
-            for metric, name in aggregations.items()
-        ],
-        "metadata": {"version": __version__},
-    }
-
-
-def _function(name: str) -> _Function:
-    return _Function(f"{lm_eval.__name__}.{name}")
+    return f"gest_{config}" if language == config else f"gest_neutral_{language}"
 
 
 def _is_ours(path: Path) -> bool:

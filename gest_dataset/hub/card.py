@@ -7,68 +7,66 @@ Our sections of the text stand between markers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import SimpleNamespace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 
+from gest_dataset.builders import CONFIGS
 from gest_dataset.data.build import Built
-from gest_dataset.data.card import Section, block, config_section, size_category
-from gest_dataset.errors import HubError
-from gest_dataset.languages import LANGUAGES
-from gest_dataset.version import __version__
+from gest_dataset.data.card import built_header, card_sections, size_category
+from gest_dataset.errors import HubError, convert_errors, describe_error
 
 Header = dict[str, Any]
 _HEADER = re.compile(r"^\s*---(?:\r\n|\r|\n)(?P<yaml>[\S\s]*?)(?:\r\n|\r|\n)---[ \t]*(?:\r\n|\n|$)")
 _KEY = re.compile(r"""^(?P<quote>["']?)(?P<key>[\w-]+)(?P=quote)[ \t]*:(?=\s|$)""")
 _BY_CONFIG = ("configs", "dataset_info")  # lists with one mapping per config
 _NAME = "config_name"
-_BEGIN = "<!-- gest push: begin {key} (each push rewrites this section) -->"
+_BEGIN = "<!-- gest push: begin {key} (rewritten by each push) -->"
 _END = "<!-- gest push: end {key} -->"
+_ONLY_NEW = ("about", "uses")  # the sections that only a new card gets
+# Of the other configs on the card, these parts of a section stay: rows of tables, an example, BibTeX entries
+_ENTRIES = {
+    "configs": re.compile(r"^\| `([\w-]+)` \|.*$", re.MULTILINE),
+    "licences": re.compile(r"^\| (?!data \||---)(.*?) \|.*$", re.MULTILINE),
+    "family": re.compile(r"^()Example \(.*\n```$", re.MULTILINE | re.DOTALL),
+    "citation": re.compile(r"^@\w+\{([^,\s}]+).*?\}(?=\n\n|\n```)", re.MULTILINE | re.DOTALL),
+}
 
 
-@dataclass(frozen=True)
-class ConfigCard:
-    """A built config with the part of the card about it: a header with this config alone, and a section."""
-
-    built: Built
-    header: Header
-    section: Section
-
-    @property
-    def name(self) -> str:
-        return self.built.config.name
-
-
-def config_card(built: Built) -> ConfigCard:
-    """Make the part of the card about one config."""
-    text, section = config_section(built)
-    return ConfigCard(built, parse_header(text, built.config.name), section)
-
-
-def merge_card(card: bytes, parts: Sequence[ConfigCard], repo: str) -> bytes:
-    """Add or replace configs in a card, which may be empty."""
+def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
+    """Add or replace built configs in a card, which may be empty."""
     begin, header, end, body = _split(card, repo)
     newline = "\r\n" if card.partition(b"\n")[0].endswith(b"\r") else "\n"
-    header = merge_header(header.replace(newline, "\n"), [part.header for part in parts], repo)
-    sections = _sections(parts, parse_header(header, repo), repo)
-    body = _merge_sections(body, sections, newline)
+    builds = [built for name in CONFIGS for built in builds if built.config.name == name]
+    ours = _parse_header(built_header(builds), repo)
+    header = _merge_header(header.replace(newline, "\n"), ours, repo)
+    body = _merge_sections(body, builds, _parse_header(header, repo), repo, newline)
     return f"{begin}{header.replace(chr(10), newline)}{end}{body}".encode()
 
 
 def read_header(card: bytes, repo: str) -> Header:
     """Parse the YAML header of a card."""
-    return parse_header(_split(card, repo)[1], repo)
+    return _parse_header(_split(card, repo)[1], repo)
+
+
+def configs_of(header: Mapping[str, Any], key: str = "configs") -> dict[str, Header]:
+    """The entries of a list by the name of the config."""
+    return {str(entry[_NAME]): entry for entry in header.get(key, [])}
+
+
+def default_config(header: Mapping[str, Any]) -> str | None:
+    """The default config: the one marked as such, the one named `default`, or the only one."""
+    configs = configs_of(header)
+    marked = [name for name, entry in configs.items() if entry.get("default")]
+    only = list(configs) if len(configs) == 1 else []
+    return next(iter([*marked, *(name for name in configs if name == "default"), *only]), None)
 
 
 def _split(card: bytes, repo: str) -> tuple[str, str, str, str]:
     """Split a card into its first line, the YAML, the line that ends it, and the text."""
-    try:
+    with convert_errors(lambda error: _invalid_card(repo, error)):
         text = card.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _invalid_card(repo, "it is not UTF-8") from error
     if match := _HEADER.match(text):
         start, end = match.span("yaml")
         return text[:start], match["yaml"], text[end : match.end()], text[match.end() :]
@@ -77,64 +75,45 @@ def _split(card: bytes, repo: str) -> tuple[str, str, str, str]:
     return "---\n", "", "\n---\n", text
 
 
-def _invalid_card(repo: str, reason: str) -> HubError:
+def _invalid_card(repo: str, reason: BaseException | str) -> HubError:
+    problem = reason if isinstance(reason, str) else describe_error(reason)
     return HubError(
-        f"The card of {repo} is invalid: {reason}. Nothing was changed; fix README.md on the Hub and rerun."
+        f"The card of {repo} is invalid: {problem}. Nothing was changed; fix README.md on the Hub and rerun."
     )
 
 
 # ---- the header --------------------------------------------------------------------------------------------
 
 
-def parse_header(text: str, repo: str) -> Header:
-    """Parse a header; its lists of configs are checked."""
-    try:
-        header = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise _invalid_card(repo, " ".join(str(error).split())) from error
-    if not isinstance(header, dict):
-        raise _invalid_card(repo, "the header is not a mapping")
-    for key in _BY_CONFIG:
-        entries = header.get(key) or []
-        entries = [entries] if isinstance(entries, dict) else entries  # one dataset without configs
-        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise _invalid_card(repo, f"`{key}` is not a list of mappings")
-        if entries:
-            header[key] = [{_NAME: "default", **entry} for entry in entries]
+def _parse_header(text: str, repo: str) -> Header:
+    """Parse a header; a dataset without configs is one named `default`."""
+    with convert_errors(lambda error: _invalid_card(repo, error)):
+        header: Header = yaml.safe_load(text) or {}
+        for key in _BY_CONFIG:
+            if entries := header.get(key):
+                entries = [entries] if isinstance(entries, dict) else entries
+                header[key] = [{_NAME: "default", **entry} for entry in entries]
     return header
 
 
-def configs_of(header: Mapping[str, Any], key: str = "configs") -> dict[str, Header]:
-    """Return the entries of a list by the name of the config."""
-    return {str(entry[_NAME]): entry for entry in header.get(key, [])}
-
-
-def default_config(header: Mapping[str, Any]) -> str | None:
-    """Return the default config: the one marked as such, the one named `default`, or the only one."""
-    configs = configs_of(header)
-    marked = [name for name, entry in configs.items() if entry.get("default")]
-    only = [*configs] if len(configs) == 1 else []
-    return next(iter([*marked, *(["default"] if "default" in configs else []), *only]), None)
-
-
-def merge_header(text: str, ours: Sequence[Header], repo: str) -> str:
-    """Add configs to a header; `ours` has one header for each of them.
+def _merge_header(text: str, ours: Header, repo: str) -> str:
+    """Add the configs of our header to another one.
 
     Lists are extended, and other values that exist are never replaced. The default config stays the default.
     """
-    theirs = parse_header(text, repo)
+    theirs = _parse_header(text, repo)
     as_text = yaml.load(text, Loader=yaml.BaseLoader) or {}  # in which `no` is Norwegian, not false
     merged: Header = dict(theirs)
-    for key in dict.fromkeys(key for header in ours for key in header):
-        values = [header[key] for header in ours if key in header]
+    languages = {*_as_list(as_text.get("language")), *ours["language"]}
+    ours["multilinguality"] = ["multilingual" if len(languages) > 1 else "monolingual"]
+    for key, value in ours.items():
         if key in _BY_CONFIG:
-            new = {name: entry for header in ours for name, entry in configs_of(header, key).items()}
-            merged[key] = list((configs_of(theirs, key) | new).values())
-        elif key not in theirs:
-            merged[key] = _union([], values) if isinstance(values[0], list) else values[0]
-        elif any(isinstance(value, list) for value in values):
-            union = _union(_as_list(as_text[key]), values)
-            if union != _as_list(as_text[key]):
+            merged[key] = list((configs_of(theirs, key) | configs_of(ours, key)).values())
+        elif not isinstance(value, list):
+            merged.setdefault(key, value)
+        else:
+            union = list(dict.fromkeys([*_as_list(as_text.get(key)), *value]))
+            if key not in theirs or union != _as_list(as_text[key]):
                 merged[key] = union
     default = default_config(theirs)
     if default is not None and len(merged["configs"]) > 1:
@@ -146,19 +125,14 @@ def merge_header(text: str, ours: Sequence[Header], repo: str) -> str:
     infos = configs_of(merged, "dataset_info")
     if "size_categories" not in theirs or configs_of(merged).keys() <= infos.keys():
         splits = [split for info in infos.values() for split in info.get("splits") or []]
-        merged["size_categories"] = [
-            size_category(sum(int(split.get("num_examples", 0)) for split in splits))
-        ]
+        rows = sum(int(split.get("num_examples", 0)) for split in splits)
+        merged["size_categories"] = [size_category(rows)]
     changed = {key: value for key, value in merged.items() if value != theirs.get(key)}
     return _rewrite(text, changed, merged, repo) if changed else text
 
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if value else []
-
-
-def _union(first: Sequence[Any], others: Iterable[Any]) -> list[Any]:
-    return list(dict.fromkeys([*first, *(item for other in others for item in _as_list(other))]))
 
 
 def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
@@ -177,7 +151,7 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
     parts = [dumped.get(key, piece) for key, piece in pieces]
     parts += [dumped[key] for key in dumped if key not in keys]
     result = "".join(parts).removesuffix("\n")
-    if len(set(keys)) < len(keys) or parse_header(result, repo) != expected:
+    if len(set(keys)) < len(keys) or _parse_header(result, repo) != expected:
         raise _invalid_card(repo, "each key of the header must begin a line, and occur once")
     return result
 
@@ -185,49 +159,54 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
 # ---- the sections ------------------------------------------------------------------------------------------
 
 
-def _sections(parts: Sequence[ConfigCard], header: Header, repo: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield our sections in their order: key, text, and whether only a new card gets it."""
-    codes = _as_list(header["language"])
-    names = [LANGUAGES[code].name if code in LANGUAGES else str(code) for code in codes]
-    example = default_config(header) or next(iter(configs_of(header)))
-    about = block("about", version=__version__, example=example, languages=names)
-    yield "about", about.replace("path/or/repo", repo), True
-    for family in dict.fromkeys(part.section.family.name for part in parts):
-        members = [part for part in parts if part.section.family.name == family]
-        shared = SimpleNamespace(family=members[0].section.family, licences="stated with each config")
-        text = f"{block('family', section=shared)}\n\n{block('cite', section=shared)}"
-        yield f"family {family}", text, False
-        for part in members:
-            config = part.built.config
-            languages = ", ".join(config.languages)
-            facts = f"{part.built.rows:,} rows; languages: {languages}; licence: {config.licence}."
-            rows = block("rows", section=part.section)
-            text = f"### `{config.name}`\n\n{config.description}. {facts}\n\n{rows}"
-            yield f"config {part.name}", text, False
-    yield "limits", block("limits"), True
+def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str, newline: str) -> str:
+    """Replace our sections where they stand; new ones follow the section before, or come last.
 
-
-def _merge_sections(text: str, sections: Iterable[tuple[str, str, bool]], newline: str) -> str:
-    """Replace our sections where they stand; new ones follow the section before, or come last."""
+    Families whose configs are not pushed keep their section.
+    """
+    names = list(configs_of(header))
+    configs = [config for config in CONFIGS.values() if config.name in names]
+    others = sorted(set(names) - CONFIGS.keys())
+    sections = card_sections(configs, builds, repo, default_config(header) or names[0], others)
     is_new_card = not text.strip()
-    ending = ""
     position: int | None = None  # the end of the last section
-    for key, content, only_new_card in sections:
+    ending = ""
+    for key, content in sections.items():
         begin, end = _BEGIN.format(key=key), _END.format(key=key)
-        section = f"{begin}\n{content}\n{end}".replace("\n", newline)
         start = re.escape(begin.partition(" (")[0])  # the hint in brackets may differ
-        pattern = rf"^{start} [^\n]*-->\r?\n.*?^{re.escape(end)}(?=\r?$)"
+        pattern = rf"^{start} [^\n]*-->\r?\n(.*?)\r?\n{re.escape(end)}(?=\r?$)"
         match = re.search(pattern, text, re.DOTALL | re.MULTILINE)
+        old = match[1].replace(newline, "\n") if match else ""
+        section = f"{begin}\n{_keep_entries(key, old, content, names)}\n{end}".replace("\n", newline)
         if match:
-            text = f"{text[: match.start()]}{section}{text[match.end() :]}"
-            position = match.start() + len(section)
-        elif is_new_card or not only_new_card:
-            if position is None:
-                gap = newline if not text or text.endswith("\n") else newline * 2
-                text, ending = f"{text}{gap}{section}", newline
-                position = len(text)
-            else:
-                section = f"{newline * 2}{section}"
-                text = f"{text[:position]}{section}{text[position:]}"
-                position += len(section)
+            first, last = match.span()
+            section = section if content else match[0]
+        elif not content or (key in _ONLY_NEW and not is_new_card):
+            continue
+        elif position is None:
+            first = last = len(text)
+            section = (newline if not text or text.endswith("\n") else newline * 2) + section
+            ending = newline
+        else:
+            first = last = position
+            section = newline * 2 + section
+        text = text[:first] + section + text[last:]
+        position = first + len(section)
     return text + ending
+
+
+def _keep_entries(key: str, old: str, new: str, names: Sequence[str]) -> str:
+    """Our new section with those entries of the old one that the pushed configs do not replace."""
+    kind = key.partition(" ")[0]
+    if kind not in _ENTRIES:
+        return new
+    ours = list(_ENTRIES[kind].finditer(new))
+    entries = {match[1]: match[0] for match in (*ours, *_ENTRIES[kind].finditer(old))}
+    entries |= {match[1]: match[0] for match in ours}
+    if kind == "configs":
+        order = [*(name for name in CONFIGS if name in names), *sorted(set(names) - CONFIGS.keys())]
+        entries = {name: entries[name] for name in order if name in entries}
+    new = new if ours else f"{new}\n\n"
+    first, last = (ours[0].start(), ours[-1].end()) if ours else (len(new), len(new))
+    separator = "\n\n" if kind == "citation" else "\n"
+    return (new[:first] + separator.join(entries.values()) + new[last:]).rstrip("\n")

@@ -19,24 +19,26 @@ _RULES = "rai:dataPreprocessingProtocol"  # "config: how many rows a rule left o
 
 def merge_croissant(theirs: bytes, builds: Sequence[Built], repo: str) -> bytes:
     """Add or replace configs."""
-    checksums = {built.config.name: hashlib.sha256(built.path.read_bytes()).hexdigest() for built in builds}
-    merged = croissant(builds, checksums)
     if theirs and HOMEPAGE.encode() not in theirs:
         return theirs
+    checksums = {built.config.name: hashlib.sha256(built.path.read_bytes()).hexdigest() for built in builds}
+    merged = croissant(builds, checksums)
     if theirs:
         message = f"The croissant.json of {repo} is invalid; nothing was changed. Fix or remove it on the Hub"
         with convert_errors(lambda error: HubError(f"{message} ({describe_error(error)}).")):
-            merged = _merge(parse_json(theirs), merged, [built.config.name for built in builds])
+            merged = _merge(parse_json(theirs), merged, tuple(f"{built.config.name}: " for built in builds))
     return f"{json_text(merged)}\n".encode()
 
 
-def _merge(theirs: Mapping[str, Any], ours: Mapping[str, Any], configs: Sequence[str]) -> dict[str, Any]:
-    """Extend lists and joined texts; other values that exist stay."""
-    prefixes = tuple(f"{config}: " for config in configs)
-    new_rules = ours.get(_RULES, [])
-    rules = [rule for rule in theirs.get(_RULES, []) if rule in new_rules or not rule.startswith(prefixes)]
+def _merge(theirs: Mapping[str, Any], ours: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
+    """Extend lists and joined texts; other values that exist stay. Rules begin with their config."""
+    rules = [
+        rule
+        for rule in theirs.get(_RULES, [])
+        if rule in ours.get(_RULES, []) or not rule.startswith(prefixes)
+    ]
     theirs = {key: value for key, value in {**theirs, _RULES: rules}.items() if value != []}
-    merged = {**theirs, **{key: ours[key] for key in ours if key not in theirs}}
+    merged = {**theirs, **ours, **theirs}  # in their order
     for key in ours.keys() & theirs.keys():
         old, new = theirs[key], ours[key]
         if key in _BY_ID:

@@ -16,28 +16,17 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from gest_dataset.builders import get_config, select_configs
 from gest_dataset.builders.config import Config
-from gest_dataset.data.build import build_config
-from gest_dataset.data.folder import CARD, CROISSANT, DATA_FILE, write_config
-from gest_dataset.data.parquet import read_table
+from gest_dataset.data.build import Built, build_config
+from gest_dataset.data.folder import CARD, CROISSANT, DATA_FILE, read_table, write_config
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.card import (
-    ConfigCard,
-    Header,
-    config_card,
-    configs_of,
-    default_config,
-    merge_card,
-    read_header,
-)
-from gest_dataset.hub.commit import Committed, Operation, commit
+from gest_dataset.hub.card import Header, configs_of, default_config, merge_card, read_header
 from gest_dataset.hub.croissant import merge_croissant
-from gest_dataset.hub.repository import MAIN, Branch, Repo, hub_client
+from gest_dataset.hub.repository import MAIN, Branch, Committed, Operation, Repo, commit, hub_client
 
 NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"
 _DATA = (".arrow", ".csv", ".json", ".jsonl", ".parquet", ".tsv")
 _NOT_PARQUET = re.compile(r"[^\s\"]+\.(arrow|csv|jsonl?|tsv|txt)\b")
 _METADATA = frozenset({CROISSANT, "dataset_infos.json"})
-_SPACE_SDK = "gradio"
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,6 @@ def push(
     private: bool = False,
     revision: str | None = None,
     dry_run: bool = False,
-    on_config: Callable[[str], None] = lambda name: None,
     on_plan: Callable[[Plan], None] = lambda plan: None,
 ) -> tuple[Pushed, ...]:
     """Push configs to the dataset `repo` (NAMESPACE/NAME), in one commit with its card.
@@ -97,18 +85,15 @@ def push(
         private: Create a missing repository as private.
         revision: The branch to write to, created from main if missing.
         dry_run: Only plan.
-        on_config: Called with each config before it is built.
         on_plan: Called with the plan, and again if someone else's commit has changed it.
     """
     if create_pr and revision is not None:
         raise ConfigError("--create-pr and --revision exclude each other: a pull request goes to main.")
     branch = revision or MAIN
-    namespace = repo.partition("/")[0]
-    spaces = {Repo(f"{namespace}/{name}", "space", branch): files for name, files in metric_files().items()}
     target = Repo(repo, revision=branch) if config is not None or not metrics else None
     hub_client(needs_token=not dry_run)  # fail before anything is built
 
-    def send(repo: Repo, changes: Callable[[Branch], tuple[Plan, list[Operation]]], message: str) -> Pushed:
+    def send(repo: Repo, changes: Callable[[Branch], tuple[Plan, list[Operation]]], what: str) -> Pushed:
         plans: list[Plan] = []
 
         def build(branch: Branch) -> Sequence[Operation]:
@@ -118,23 +103,20 @@ def push(
                 on_plan(plan)
             return operations
 
-        sdk = _SPACE_SDK if repo.type == "space" else None
-        options = {"create_pr": create_pr, "private": private, "dry_run": dry_run}
-        committed = commit(repo, build, message, space_sdk=sdk, **options)
+        committed = commit(repo, build, f"Push {what}", create_pr=create_pr, private=private, dry_run=dry_run)
         return Pushed(plans[-1], committed)
 
     pushed = []
     if target is not None:
         with tempfile.TemporaryDirectory(prefix="gest-push-") as folder:
-            prepared = []
-            for name in select_configs(config or "all"):
-                on_config(name)
-                prepared.append(_prepare(get_config(name), Path(folder)))
-            first = ", ".join(each.name for each in prepared[:3])
-            more = f" and {len(prepared) - 3} more configs" if len(prepared) > 3 else ""
-            pushed.append(send(target, partial(_dataset_changes, configs=prepared), f"Push {first}{more}"))
-    for space, files in spaces.items() if metrics else ():
-        pushed.append(send(space, partial(_space_changes, files=files), f"Push {space.id.partition('/')[2]}"))
+            builds = [_build(get_config(name), Path(folder)) for name in select_configs(config or "all")]
+            first = ", ".join(built.config.name for built in builds[:3])
+            more = f" and {len(builds) - 3} more configs" if len(builds) > 3 else ""
+            pushed.append(send(target, partial(_dataset_changes, builds=builds), f"{first}{more}"))
+    if metrics:
+        for name, files in metric_files().items():
+            space = Repo(f"{repo.partition('/')[0]}/{name}", "space", branch)
+            pushed.append(send(space, partial(_space_changes, files=files), name))
     return tuple(pushed)
 
 
@@ -154,63 +136,60 @@ def metric_files() -> dict[str, list[Path]]:
 
 def _space_changes(branch: Branch, files: list[Path]) -> tuple[Plan, list[Operation]]:
     """Replace the files of a metric; other files of its Space stay."""
-    parts = [Part(path.name, _status(branch, path.name, path), path.stat().st_size) for path in files]
+    statuses = {path: _status(branch, path.name, path.read_bytes()) for path in files}
+    parts = tuple(Part(path.name, status, path.stat().st_size) for path, status in statuses.items())
     operations: list[Operation] = [
-        CommitOperationAdd(part.name, path)
-        for part, path in zip(parts, files, strict=True)
-        if part.status != UNCHANGED
+        CommitOperationAdd(path.name, path) for path, status in statuses.items() if status != UNCHANGED
     ]
-    return Plan(branch.repo, tuple(parts), missing=branch.missing), operations
+    return Plan(branch.repo, parts, missing=branch.missing), operations
 
 
-def _prepare(config: Config, folder: Path) -> ConfigCard:
+def _build(config: Config, folder: Path) -> Built:
     """Build a config, without the metadata of this version: the same rows are the same bytes."""
     built, _ = build_config(config, folder)
     table = read_table(built.path)
     metadata = {key: value for key, value in table.schema.metadata.items() if key != b"gest"}
     write_config(folder, config.name, table.replace_schema_metadata(metadata))
-    return config_card(built)
+    return built
 
 
-def _dataset_changes(branch: Branch, configs: Sequence[ConfigCard]) -> tuple[Plan, list[Operation]]:
+def _dataset_changes(branch: Branch, builds: Sequence[Built]) -> tuple[Plan, list[Operation]]:
     """Add or replace configs, the card and the Croissant metadata."""
-    repo = str(branch.repo)
-    card = branch.read(CARD)
+    repo, names = str(branch.repo), {built.config.name for built in builds}
+    card, croissant = branch.read(CARD), branch.read(CROISSANT)
     theirs = configs_of(read_header(card, repo))
-    paths = {f"{config.name}/{DATA_FILE}": config for config in configs}
-    others = {name: entry for name, entry in theirs.items() if name not in {one.name for one in configs}}
-    _check_readable(branch, others if theirs else None, {config.name for config in configs})
-    operations: list[Operation] = []
-    parts = []
-    for path, config in paths.items():
-        status = _status(branch, path, config.built.path)
-        parts.append(Part(config.name, status, config.built.path.stat().st_size, config.built.rows))
+    others = {name: entry for name, entry in theirs.items() if name not in names}
+    _check_readable(branch, others if theirs else None, names)
+    parts, operations = [], []
+    for built in builds:
+        path = f"{built.config.name}/{DATA_FILE}"
+        status = _status(branch, path, built.path.read_bytes())
+        parts.append(Part(built.config.name, status, built.path.stat().st_size, built.rows))
         if status != UNCHANGED:
-            operations.append(CommitOperationAdd(path, config.built.path))
-    patterns = [f"{config.name}/test-*.parquet" for config in configs]
+            operations.append(CommitOperationAdd(path, built.path))
+    written = {f"{name}/{DATA_FILE}" for name in names}
     removed = sorted(
-        path for path in branch.files.keys() - paths if any(fnmatch(path, own) for own in patterns)
+        path
+        for path in branch.files.keys() - written
+        if any(fnmatch(path, f"{name}/test-*.parquet") for name in names)
     )
-    operations += [CommitOperationDelete(path) for path in removed]
-    new_card = merge_card(card, configs, branch.repo.id)
-    croissant = branch.read(CROISSANT)
-    new_croissant = merge_croissant(croissant, [config.built for config in configs], repo)
-    for name, old, new in ((CARD, card, new_card), (CROISSANT, croissant, new_croissant)):
-        status = UNCHANGED if new == old else CHANGED if old else NEW
-        parts.append(Part(name, status, len(new)))
+    new_card = merge_card(card, builds, branch.repo.id)
+    new_croissant = merge_croissant(croissant, builds, repo)
+    for name, content in ((CARD, new_card), (CROISSANT, new_croissant)):
+        status = _status(branch, name, content)
+        parts.append(Part(name, status, len(content)))
         if status != UNCHANGED:
-            operations.append(CommitOperationAdd(name, new))
+            operations.append(CommitOperationAdd(name, content))
     default = default_config(read_header(new_card, repo))
     plan = Plan(branch.repo, tuple(parts), tuple(others), tuple(removed), default, branch.missing)
-    return plan, operations
+    return plan, [*operations, *map(CommitOperationDelete, removed)]
 
 
-def _status(branch: Branch, name: str, path: Path) -> str:
+def _status(branch: Branch, name: str, content: bytes) -> str:
     """Compare a file with the Hub's: large files by SHA-256, others by their git blob id."""
     theirs = branch.files.get(name)
     if theirs is None:
         return NEW
-    content = path.read_bytes()
     if theirs.lfs is not None:
         same = theirs.lfs.sha256 == hashlib.sha256(content).hexdigest()
     else:
@@ -227,7 +206,7 @@ def _check_readable(branch: Branch, others: Mapping[str, Header] | None, ours: C
     if others is None:
         data = sorted(path for path in branch.files if path.endswith(_DATA) and path not in _METADATA)
         wrong = [path for path in data if path.partition("/")[0] not in ours]
-        reason = "is in no config of the card. Name it under `configs:` in the card"
+        reason = "belongs to no config in the card. Name it under `configs:` in the card"
     else:
         texts = [json.dumps(entry.get("data_files")) for entry in others.values()]
         wrong = [match[0] for text in texts if (match := _NOT_PARQUET.search(text))]

@@ -1,27 +1,66 @@
-"""A repository on the Hub and the content of one of its branches."""
+"""Repositories on the Hub: reading a branch, and one commit to it, or none.
+
+`HfApi.create_commit` names its parent, so the Hub answers 412 if someone else has committed meanwhile. Every
+attempt reads the branch again and computes the changes again. A commit whose answer was lost leaves nothing
+to change; a pull request is recognised by a digest of its changes in its description.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import sleep
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-from huggingface_hub import HfApi, RepoFile, constants, get_token
-from huggingface_hub.errors import HFValidationError
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationDelete,
+    HfApi,
+    RepoFile,
+    constants,
+    errors,
+    get_token,
+)
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from huggingface_hub.utils import (  # type: ignore[attr-defined]
     build_hf_headers,
     get_session,
     hf_raise_for_status,
+    parse_ratelimit_headers,
     validate_repo_id,
 )
 
 from gest_dataset.errors import ConfigError, HubError
+from gest_dataset.retry import RetryPolicy, parse_retry_after
 from gest_dataset.version import __version__
 
+logger = logging.getLogger(__name__)
+Operation = CommitOperationAdd | CommitOperationDelete
+T = TypeVar("T")
 MAIN = "main"
-TOKENS = "https://huggingface.co/settings/tokens"
-NO_TOKEN = f"Create one with write access at {TOKENS}, then run `hf auth login` or set HF_TOKEN."
+RETRY = RetryPolicy(retries=5, first_delay=1.0, longest_delay=60.0)
+_HTTPError: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
+_TEMPORARY = {408, 409, 412, 425, 429}  # 412: someone else has committed meanwhile
 _PREFIXES = {"model": "", "dataset": "datasets/", "space": "spaces/"}
+_PULL_REQUESTS = "refs/pr/"
+_TOKENS = "https://huggingface.co/settings/tokens"
+_NO_TOKEN = f"Create one with write access at {_TOKENS}, then run `hf auth login` or set HF_TOKEN."
+_RERUN = "The repository is intact: either unchanged or fully updated. Run the same command again later."
+_ADVICE = {
+    401: f"The Hub does not accept the token. {_NO_TOKEN}",
+    403: f"The token has no write access there. Use a token with write access ({_TOKENS}) of an account that "
+    "owns {namespace}, choose another namespace, or use --create-pr.",
+    404: "It does not exist, or it is private. Check the name, and the account with `hf auth whoami`.",
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +96,6 @@ class Branch:
     repo: Repo
     commit: str | None
     files: Mapping[str, RepoFile]
-    token: str | bool | None = field(default=None, repr=False)
     missing: bool = False
 
     def read(self, path: str) -> bytes:
@@ -65,22 +103,177 @@ class Branch:
         if path not in self.files:
             return b""
         url = f"{self.repo.url}/resolve/{self.commit}/{quote(path)}"
-        answer = get_session().get(url, headers=build_hf_headers(token=self.token))
+        answer = get_session().get(url, headers=build_hf_headers())
         hf_raise_for_status(answer)
         return bytes(answer.content)
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The result: `made` is false if there was nothing to commit; a pull request has its own address."""
+
+    repo: Repo
+    commit: str | None
+    made: bool
+    url: str
+    pull_request: str | None = None
+
+
+def hub_client(needs_token: bool = True) -> HfApi:
+    """A client with the token from HF_TOKEN or `hf auth login`."""
+    token = get_token()
+    if token is None and needs_token:
+        raise HubError(f"There is no token for the Hub. {_NO_TOKEN}")
+    return HfApi(token=token, library_name="gest-dataset", library_version=__version__)
 
 
 def read_branch(api: HfApi, repo: Repo) -> Branch:
     """List a branch; raises RepositoryNotFoundError or RevisionNotFoundError."""
     commit = api.repo_info(repo.id, repo_type=repo.type, revision=repo.revision).sha
     tree = api.list_repo_tree(repo.id, repo_type=repo.type, revision=commit, recursive=True)
-    files = {entry.path: entry for entry in tree if isinstance(entry, RepoFile)}
-    return Branch(repo, commit, files, api.token)
+    return Branch(repo, commit, {entry.path: entry for entry in tree if isinstance(entry, RepoFile)})
 
 
-def hub_client(needs_token: bool = True) -> HfApi:
-    """Return a client with the token from HF_TOKEN or `hf auth login`."""
-    token = get_token()
-    if token is None and needs_token:
-        raise HubError(f"There is no token for the Hub. {NO_TOKEN}")
-    return HfApi(token=token, library_name="gest-dataset", library_version=__version__)
+def commit(
+    repo: Repo,
+    build: Callable[[Branch], Sequence[Operation]],
+    message: str,
+    *,
+    create_pr: bool = False,
+    private: bool = False,
+    dry_run: bool = False,
+) -> Committed:
+    """Commit the operations that `build` returns for a branch; it is called again for each new state.
+
+    A missing repository or branch is created, except for a pull request. With `dry_run` nothing is sent.
+    """
+    api = hub_client(needs_token=not dry_run)
+
+    def attempt(number: int) -> Committed:
+        branch = _find_branch(api, repo, create_pr)
+        operations = build(branch)
+        if dry_run:
+            return Committed(repo, branch.commit, made=False, url=repo.url)
+        if branch.missing:
+            _create(api, branch, private)
+            branch = read_branch(api, repo)
+            operations = build(branch)
+        if not operations:
+            # after a failed attempt the commit was made, and only its answer was lost
+            return Committed(repo, branch.commit, made=number > 0, url=repo.url)
+        digest = _digest(operations)
+        if create_pr and (opened := _open_pull_request(api, repo, message, digest)):
+            return opened
+        options: dict[str, Any] = {"repo_type": repo.type, "revision": repo.revision, "create_pr": create_pr}
+        options |= {"parent_commit": branch.commit, "commit_description": digest}
+        try:
+            made = api.create_commit(repo.id, operations, commit_message=message, **options)
+        except ValueError as error:  # an invalid card, or an unexpected answer
+            raise HubError(f"The Hub refused the commit to {repo}: {_describe(error)}") from error
+        url = made.pr_url or made.commit_url
+        return Committed(repo, made.oid, made.oid != branch.commit, url, made.pr_url)
+
+    return with_retries(repo, attempt)
+
+
+def with_retries(repo: Repo, attempt: Callable[[int], T]) -> T:
+    """Call `attempt` with its number until it succeeds; raise a HubError if it cannot."""
+    number = 0
+    while True:
+        try:
+            return attempt(number)
+        except (_HTTPError, OSError, RuntimeError) as error:  # uploads wrap the client's errors
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, _HTTPError):
+                cause = cause.__cause__
+            response = cause.response if isinstance(cause, HfHubHTTPError) else None
+            status = response.status_code if response is not None else None
+            is_temporary = cause is not None if status is None else status in _TEMPORARY or status >= 500
+            wait = _requested_wait(response.headers) if response is not None else None
+            problem = _hub_error(cause or error, status, repo, is_temporary)
+        if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
+            raise problem  # outside of the handler: the client's error holds the request with the token
+        delay = RETRY.delay(number, wait)
+        logger.warning("%s: trying again in %.0f s (%s)", repo, delay, status or "no connection")
+        sleep(delay)
+        number += 1
+
+
+def _requested_wait(headers: Mapping[str, str]) -> float | None:
+    """The seconds until the rate limit resets, or those of Retry-After."""
+    limit = parse_ratelimit_headers(headers)
+    if limit is not None and limit.remaining == 0:
+        return float(limit.reset_in_seconds)
+    return parse_retry_after(headers)
+
+
+def _hub_error(error: BaseException, status: int | None, repo: Repo, is_temporary: bool) -> HubError:
+    """A message that says what happened and what to do."""
+    reason = _describe(error)
+    if constants.HF_HUB_OFFLINE:
+        return HubError("HF_HUB_OFFLINE is set. Unset it to use the Hub.")
+    if status is None:
+        place = f"The Hub at {constants.ENDPOINT} cannot be reached ({repo})"
+        return HubError(f"{place}: {reason} Check the network. {_RERUN}")
+    if is_temporary:
+        return HubError(f"The Hub kept refusing the commit to {repo}: {reason} {_RERUN}")
+    advice = _ADVICE.get(status, "Nothing was changed.").format(namespace=repo.id.partition("/")[0])
+    if isinstance(error, GatedRepoError):
+        advice = f"It is gated: ask for access at {repo.url} with the account of the token."
+    elif isinstance(error, RevisionNotFoundError | RepositoryNotFoundError):
+        advice = _ADVICE[404]
+    return HubError(f"The Hub refused {repo}: {advice}\n{reason}")
+
+
+def _describe(error: BaseException) -> str:
+    """The client's message as one paragraph."""
+    return " ".join(str(error).split())[:600] or type(error).__name__
+
+
+def _find_branch(api: HfApi, repo: Repo, create_pr: bool) -> Branch:
+    """The branch as it is, or as it will be created."""
+    try:
+        return read_branch(api, repo)
+    except RevisionNotFoundError:
+        if create_pr or repo.revision.startswith(_PULL_REQUESTS):
+            raise
+        return replace(read_branch(api, replace(repo, revision=MAIN)), repo=repo, missing=True)
+    except RepositoryNotFoundError:
+        if create_pr:
+            raise
+        return Branch(repo, None, {}, missing=True)
+
+
+def _create(api: HfApi, branch: Branch, private: bool) -> None:
+    """Create a missing repository or branch."""
+    repo = branch.repo
+    options: dict[str, Any] = {"repo_type": repo.type, "exist_ok": True}
+    if branch.commit is None:
+        sdk = "gradio" if repo.type == "space" else None
+        api.create_repo(repo.id, private=private or None, space_sdk=sdk, **options)
+    if repo.revision != MAIN:
+        api.create_branch(repo.id, branch=repo.revision, revision=branch.commit, **options)
+
+
+def _digest(operations: Sequence[Operation]) -> str:
+    """A line for the description of a commit that identifies its changes."""
+    digest = hashlib.sha256()
+    for operation in sorted(operations, key=lambda each: each.path_in_repo):
+        added = operation if isinstance(operation, CommitOperationAdd) else None
+        content = added.upload_info.sha256.hex() if added else "removed"
+        digest.update(f"{content}  {operation.path_in_repo}\n".encode())
+    return f"gest-dataset: {digest.hexdigest()}"
+
+
+def _open_pull_request(api: HfApi, repo: Repo, message: str, digest: str) -> Committed | None:
+    """Find the open pull request that already proposes these changes."""
+    discussions = api.get_repo_discussions(
+        repo.id, repo_type=repo.type, discussion_type="pull_request", discussion_status="open"
+    )
+    for each in (each for each in discussions if each.title == message):
+        revision = f"{_PULL_REQUESTS}{each.num}"
+        newest = api.list_repo_commits(repo.id, repo_type=repo.type, revision=revision)[0]
+        if digest in newest.message:
+            url = f"{repo.url}/discussions/{each.num}"
+            return Committed(repo, newest.commit_id, made=False, url=url, pull_request=url)
+    return None

@@ -1,7 +1,7 @@
-"""`gest_dataset.push_results`: results on a model's page, as a pull request with `.eval_results/*.yaml`.
+"""Results on a model's page: the tasks of the dataset (`eval.yaml`), and a pull request with results.
 
-Each file has the headline of one run, with its interval, verdict and settings in `notes`. A result is only
-proposed if the dataset on the Hub has the rows that the run was measured on.
+Each `.eval_results/*.yaml` has the headline of one run, with its interval, verdict and settings in `notes`. A
+result is only proposed if the dataset on the Hub has the rows that the run was measured on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import datasets
@@ -20,26 +19,59 @@ import pyarrow as pa
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.data.build import build_config
-from gest_dataset.data.folder import BENCHMARK, DATA_FILE
-from gest_dataset.data.parquet import read_table
+from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint
+from gest_dataset.builders.config import Config
+from gest_dataset.data.build import HOMEPAGE, build_config
+from gest_dataset.data.folder import BENCHMARK, DATA_FILE, read_table
 from gest_dataset.data.rows import hash_of
 from gest_dataset.data.sources import REPO_VARIABLE, hub_repository
-from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
-from gest_dataset.hub.benchmark import translation_task
-from gest_dataset.hub.commit import Committed, Operation, commit, with_retries
-from gest_dataset.hub.repository import MAIN, Branch, Repo, hub_client, read_branch
-from gest_dataset.measures import MEASURES
+from gest_dataset.errors import ConfigError, HubError, SettingError
+from gest_dataset.gender import languages
+from gest_dataset.hub.repository import (
+    MAIN,
+    Branch,
+    Committed,
+    Operation,
+    Repo,
+    commit,
+    hub_client,
+    read_branch,
+    with_retries,
+)
+from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.published.models import language_models
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import Manifest
-from gest_dataset.version import __version__
+from gest_dataset.storage import atomic_path
 
 _HUGGING_FACE = "hf:"  # prefix of a translator that is a model
+_DESCRIPTION = (
+    "Gender stereotypes in language models and machine translation. Each config is a task; for translators, "
+    "a config and a language. The value is the headline of the measure (g_s, ss, f_s, …); the notes of a "
+    "result have its interval. A higher value is a stronger stereotype, not a better model."
+)
+
+
+def write_benchmark(folder: Path, configs: Iterable[Config]) -> None:
+    """Write `eval.yaml` for some configs: one task for models, and for `en` one per translated language.
+
+    `evaluation_framework` is left out, because the Hub has a fixed list of frameworks.
+    """
+    tasks = []
+    for config in configs:
+        try:
+            measure_of(list(config.features), config.name)
+        except SettingError:  # data only
+            continue
+        translated = languages() if config.name == DEFAULT_CONFIG else []
+        ids = [config.name, *(f"{config.name}_to_{language}" for language in translated)]
+        tasks += [{"id": task, "config": config.name, "split": "test"} for task in ids]
+    content = {"name": "GEST and related datasets", "description": _DESCRIPTION, "tasks": tasks}
+    with atomic_path(folder / BENCHMARK) as partial:
+        partial.write_text(f"# written by `gest build` of {HOMEPAGE}\n{yaml_dump(content)}", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -76,19 +108,14 @@ def push_results(
     name = dataset or hub_repository()
     if not name:
         raise ConfigError(f"Specify the Hub dataset with --dataset NAMESPACE/NAME or {REPO_VARIABLE}.")
-    if report_url is not None and not (
-        urlsplit(report_url).scheme in ("http", "https") and urlsplit(report_url).netloc
-    ):
+    if report_url is not None and urlsplit(report_url).scheme not in ("http", "https"):
         raise ConfigError(f"{report_url!r} is not a web address.")
     model, source = Repo(to, "model"), Repo(name, "dataset", revision)
-    by_task: dict[str, Run] = {}
-    for run in all_runs:
-        other = by_task.setdefault(task_of(run.manifest), run)
-        if other is not run:
-            raise ConfigError(f"{other.path} and {run.path} have the same task; choose one of them.")
+    by_task = {task_of(run.manifest): run for run in all_runs}
+    if len(by_task) < len(all_runs):
+        raise ConfigError("Several runs are for the same config; give only one of them.")
     notes = [note for run in all_runs for note in _check_run(run, to)]
-    configs = {run.manifest.config for run in all_runs}
-    data, contents = with_retries(source, lambda _: _read_dataset(source, configs))
+    data, contents = with_retries(source, lambda _: _read_dataset(source, all_runs))
     if BENCHMARK not in data.files:
         notes.append(f"{source} has no {BENCHMARK} with the names of its tasks; `gest build` writes one.")
     files: dict[str, str] = {}
@@ -111,10 +138,9 @@ def push_results(
 
 
 def task_of(manifest: Manifest) -> str:
-    """Return the task of the dataset that a run belongs to."""
-    if MEASURES[manifest.measure].probe:
-        return manifest.config
-    return translation_task(manifest.config, manifest.language)
+    """The task of the dataset that a run belongs to."""
+    is_model = MEASURES[manifest.measure].probe
+    return manifest.config if is_model else f"{manifest.config}_to_{manifest.language}"
 
 
 def _check_run(run: Run, to: str) -> list[str]:
@@ -139,7 +165,7 @@ def _check_run(run: Run, to: str) -> list[str]:
 
 
 def _model_name(run: Run) -> tuple[str, bool]:
-    """Return the name of the model, and whether it was loaded from the Hub."""
+    """The name of the model, and whether it was loaded from the Hub."""
     manifest = run.manifest
     if MEASURES[manifest.measure].probe:
         return manifest.model, manifest.metadata["from_hub"]
@@ -150,65 +176,41 @@ def _model_name(run: Run) -> tuple[str, bool]:
     return manifest.model.removeprefix(_HUGGING_FACE), is_commit
 
 
-def _read_dataset(source: Repo, configs: Iterable[str]) -> tuple[Branch, dict[str, bytes]]:
+def _read_dataset(source: Repo, runs: Iterable[Run]) -> tuple[Branch, dict[str, bytes]]:
     """Read the branch of the dataset, and the file of each config."""
     branch = read_branch(hub_client(needs_token=False), source)
-    contents = {config: branch.read(f"{config}/{DATA_FILE}") for config in configs}
-    for config, content in contents.items():
-        if not content:
+    contents = {}
+    for config in {run.manifest.config for run in runs}:
+        contents[config] = branch.read(f"{config}/{DATA_FILE}")
+        if not contents[config]:
             raise HubError(f"{source} has no config {config}. Push it, or choose another --dataset.")
     return branch, contents
 
 
 def _check_rows(run: Run, source: Repo, content: bytes) -> None:
     """Refuse a run on other rows than those of the dataset."""
-    config = run.manifest.config
-    with convert_errors(lambda error: HubError(f"{source}: {config} is damaged: {describe_error(error)}")):
-        theirs = read_table(pa.BufferReader(content))
-        if run.manifest.data_fingerprint == hash_of(datasets.Dataset(theirs)):
-            return  # the run has read the rows from the Hub (GEST_REPO)
-    current = CONFIGS.get(config)
-    if current is None or run.manifest.data_fingerprint != fingerprint(current):
-        version = run.manifest.versions["gest_dataset"]
+    config, theirs = run.manifest.config, read_table(pa.BufferReader(content))
+    accepted = hash_of(datasets.Dataset(theirs))  # of a run that has read the rows from the Hub (GEST_REPO)
+    if config in CONFIGS and accepted != run.manifest.data_fingerprint:
+        with tempfile.TemporaryDirectory(prefix="gest-results-") as folder:
+            ours = read_table(build_config(CONFIGS[config], Path(folder))[0].path)
+        accepted = fingerprint(CONFIGS[config]) if ours.equals(theirs) else accepted
+    if accepted != run.manifest.data_fingerprint:
         raise HubError(
-            f"{run.path} was measured on other rows of {config} than this version of gest-dataset "
-            f"({__version__}) builds; it was made with {version}. Score the model again."
-        )
-    with tempfile.TemporaryDirectory(prefix="gest-results-") as folder:
-        ours = read_table(build_config(current, Path(folder))[0].path)
-    if not ours.equals(theirs):
-        raise HubError(
-            f"{source} has other rows in {config} than {run.path}. Run `gest push {source.id} --config "
-            f"{config}`, or choose a commit with these rows with --revision."
+            f"{run.path} was measured on other rows of {config} than {source} has. Choose a commit with "
+            f"these rows with --revision, push them (`gest push`), or score the model again."
         )
 
 
 def _entry(run: Run, task: str, dataset: str, revision: str | None, report_url: str | None) -> str:
-    """Return the file of one result."""
-    manifest, result = run.manifest, run.result["result"]
-    entry = EvalResultEntry(
-        dataset_id=dataset,
-        task_id=task,
-        value=round(float(result[MEASURES[manifest.measure].headline(result).name]), 6),
-        dataset_revision=revision,
-        date=manifest.finished,
-        source_url=report_url,
-        source_name=report_url and "Report of gest-dataset",
-        notes=_notes(manifest, result, _model_name(run)[1]),
-    )
-    return str(yaml_dump(eval_result_entries_to_yaml([entry])))
-
-
-def _notes(manifest: Manifest, result: Mapping[str, Any], is_from_hub: bool) -> str:
-    """Return the headline with its interval and verdict, and what the number depends on."""
-    metadata = manifest.metadata
-    head = MEASURES[manifest.measure].headline(result)
-    estimate = Estimate.of(result, head.name)
-    zone = (result["zone_low"], result["zone_high"])
+    """The file of one result: the headline, with what the number depends on in the notes."""
+    manifest, result, metadata = run.manifest, run.result["result"], run.manifest.metadata
+    head, is_from_hub = MEASURES[manifest.measure].headline(result), _model_name(run)[1]
+    estimate, zone = Estimate.of(result, head.name), (result["zone_low"], result["zone_high"])
     (low, high), (zone_low, zone_high) = format_distinct([estimate.low, estimate.high], zone)
     has_interval = not math.isnan(estimate.low) and not math.isnan(estimate.high)
     templates = [str(number) for number in metadata.get("templates", [])]
-    parts = [
+    notes = [
         f"{head.symbol}, {head.label}: {f'95 % interval {low} to {high}' if has_interval else 'no interval'}",
         f"no stereotype is {head.null:g}, negligible is {zone_low} to {zone_high}",
         f"verdict: {result['verdict']}",
@@ -219,4 +221,14 @@ def _notes(manifest: Manifest, result: Mapping[str, Any], is_from_hub: bool) -> 
         f"model revision {metadata['revision'][:12]}" if is_from_hub and metadata["revision"] else "",
         f"gest-dataset {metadata['gest_dataset']}",
     ]
-    return "; ".join(filter(None, parts))
+    entry = EvalResultEntry(
+        dataset_id=dataset,
+        task_id=task,
+        value=round(float(result[head.name]), 6),
+        dataset_revision=revision,
+        date=manifest.finished,
+        source_url=report_url,
+        source_name=report_url and "Report of gest-dataset",
+        notes="; ".join(filter(None, notes)),
+    )
+    return str(yaml_dump(eval_result_entries_to_yaml([entry])))

@@ -1,8 +1,9 @@
 """The measures, one record each: what is scored, computed, shown and cited.
 
-measure     the fields of a record          formatting, grid, display   results as text and tables
-stereotype_rate, control_bias, stereoset, masculine_rate, generated_gender, choice: the records
-result      from a score table to a result  power                       power analysis
+measure     the fields of a record          measures.yaml       texts and constants of the records
+result      from a score table to a result  formatting, grid    results as text and tables
+power       power analysis
+stereotype_rate, control_bias, stereoset, masculine_rate, choice: the records
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from collections.abc import Sequence
 from gest_dataset.errors import SettingError
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.control_bias import CROWS, QUADRUPLETS
-from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.masculine_rate import FIRST_PERSON, MASCULINE_RATE, STORY
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
 from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES, WINOBIAS

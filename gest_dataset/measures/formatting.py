@@ -8,12 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 MANY_INTERVALS_NOTE = "Each interval covers its own number at 95 %: about one in twenty misses by chance."
-TOY_NOTE = "a toy, not a finding"
-NO_CONTROL_NOTE = (
-    "Without a control group, a score like this cannot separate bias from artefacts such as word frequency: "
-    "models score about the same for groups that the stereotype is not about (Pikuliak et al., 2023). Score "
-    "the control sets as well (gest list)."
-)
+TOY_NOTE = "a toy model: its numbers are not findings"
 _MAX_EXTRA_DIGITS = 12
 
 

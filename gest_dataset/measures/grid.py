@@ -91,16 +91,31 @@ class Grid:
     axis: Axis | None = None
 
 
-def stereotype_lines(result: Mapping[str, Any], name: str, gender: str) -> list[Line]:
-    """One line per stereotype about a gender, with the number `name` of each."""
+def stereotype_lines(result: Mapping[str, Any], gender: str, *names: str) -> list[Line]:
+    """One line per stereotype about a gender, with each of its numbers."""
     return [
         Line(
             f"{stereotype.id:2} {stereotype.name}",
-            (Estimate.of(result, name, index),),
+            tuple(Estimate.of(result, name, index) for name in names),
             count=result["n"][index],
             short_name=f"{stereotype.id:2}",
             gender=gender,
         )
         for index, stereotype in enumerate(STEREOTYPES.values())
         if stereotype.gender == gender
+    ]
+
+
+def number_lines(
+    result: Mapping[str, Any], meanings: Mapping[str, str], bold: str, columns: int = 1
+) -> list[Line]:
+    """One line per number with its meaning; columns after the first are empty."""
+    return [
+        Line(
+            f"{name}  {meaning}",
+            (Estimate.of(result, name), *[EMPTY] * (columns - 1)),
+            short_name=name,
+            bold=name == bold,
+        )
+        for name, meaning in meanings.items()
     ]

@@ -1,23 +1,30 @@
 """What a measure is: one frozen record with everything the package needs to compute, show and cite it.
 
-Probe scores -> inputs -> statistic -> result -> headline, grid, description. The records have no
-defaults, so an incomplete measure fails at import.
+Probe scores -> inputs -> statistic -> result -> headline, grid, sentences. Texts and constants are in
+`measures.yaml`, functions in the modules of the measures.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import datasets
+import numpy as np
 import pyarrow as pa
+import yaml
+from jinja2 import Environment, Template
 
-from gest_dataset.builders.config import Family
-from gest_dataset.measures.display import SampleDisplay
+from gest_dataset.builders.config import Family, Row
+from gest_dataset.builders.families import FAMILIES
+from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate, Grid
 from gest_dataset.probes.probe import Probe
+from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.verdict import Verdict
 
@@ -26,6 +33,18 @@ Result = Mapping[str, Any]
 RunMetadata = Mapping[str, Any]  # of a run: its model, templates and options
 InputBuilder = Callable[[pa.Table, datasets.Dataset | None], Inputs]
 TOO_FEW_SAMPLES = "Too few samples"
+
+_RECORDS: dict[str, dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("measures.yaml").read_text(encoding="utf-8")
+)
+_SENTENCES = Environment()
+_SENTENCES.filters |= {
+    "number": format_number,
+    "percent": format_percent,
+    "missing": lambda counts: ", ".join(str(n) for n, count in enumerate(counts, start=1) if not count),
+}
+_SENTENCES.tests["finite"] = lambda value: isinstance(value, (int, float)) and math.isfinite(value)
+_SENTENCES.globals["interval"] = Estimate.of
 
 
 @dataclass(frozen=True)
@@ -75,8 +94,41 @@ class Pairing:
     """How two runs are compared: the measure of `statistics.compare`, its columns, and the group column."""
 
     measure: str
-    columns: tuple[str, ...]
+    columns: Sequence[str]
     strata: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleDisplay:
+    """How the samples of a measure are shown.
+
+    Attributes:
+        value: the score of each row of a score table.
+        topic: what a sample is about, from its score row and its dataset row (empty if unavailable).
+        score_label: what the score is.
+        sides: the labels of positive and negative scores.
+        text_fields: the dataset fields with the texts.
+        variants: the fields that the score compares.
+        text_columns: score columns with texts, or with tokens and their ln P.
+        number_columns: the score column of each variant.
+        number_label: what these numbers are.
+        probability_note: which probabilities the run stored.
+        categorical: scores are only 1, -1 or 0.
+        decimals: the decimals shown.
+    """
+
+    value: Callable[[pa.Table], Floats]
+    topic: Callable[[Row, Row], str]
+    score_label: str
+    sides: Sequence[str]
+    text_fields: Sequence[str] = ()
+    variants: Sequence[str] = ()
+    text_columns: Sequence[str] = ()
+    number_columns: Mapping[str, str] = field(default_factory=dict)
+    number_label: str = ""
+    probability_note: str
+    categorical: bool = False
+    decimals: int = 4
 
 
 @dataclass(frozen=True)
@@ -93,8 +145,8 @@ class Measure:
         pairings: in order of preference; runs are compared by the first one whose columns they have.
         display: how single samples are shown.
         grid: the table of a single-template result.
-        describe: sentences about a result, from the result and the run's metadata.
-        describe_undefined: a label and sentences for a result whose headline is undefined.
+        texts: templates of sentences about a result.
+        details: further values for those sentences, from a result and the run's metadata.
         methods: the methods paragraph of the report.
         families: the works to cite.
     """
@@ -103,31 +155,92 @@ class Measure:
     probe: Probe | None
     inputs: InputBuilder
     statistic: Callable[..., dict[str, Any]]
-    numbers: tuple[str, ...]
-    headlines: tuple[Headline, ...]
+    numbers: Sequence[str]
+    headlines: Sequence[Headline]
     unit: Unit
     contrast: Contrast | None
-    pairings: tuple[Pairing, ...]
+    pairings: Sequence[Pairing]
     display: SampleDisplay
     grid: Callable[[Result], Grid]
-    describe: Callable[[Result, RunMetadata], list[str]]
-    describe_undefined: Callable[[Result], tuple[str, list[str]]]
+    texts: Mapping[str, Sequence[str]]
+    details: Callable[[Result, RunMetadata], dict[str, Any]]
     methods: str
-    families: tuple[Family, ...]
+    families: Sequence[Family]
 
     def headline(self, result: Result) -> Headline:
         """The first headline with a value in the result, or the first headline if there is none."""
         defined = (head for head in self.headlines if not math.isnan(Estimate.of(result, head.name).value))
         return next(defined, self.headlines[0])
 
+    def describe(self, result: Result, metadata: RunMetadata) -> list[str]:
+        """Sentences about a result."""
+        return self.sentences("describe", result, metadata=metadata, **self.details(result, metadata))
 
-def column_inputs(predictions: str, references: str, **others: str) -> InputBuilder:
-    """Inputs read from columns of the score table."""
-    columns = {"predictions": predictions, "references": references, **others}
+    def describe_undefined(self, result: Result) -> tuple[str, list[str]]:
+        """A label and sentences for a result whose headline is undefined."""
+        label, *sentences = self.sentences("undefined", result)
+        return label, sentences
+
+    def sentences(self, part: str, result: Result, **values: Any) -> list[str]:
+        """The sentences that a part of `texts` has about a result."""
+        known = {**result, "result": result, **values}
+        return list(filter(None, (render_text(text, known) for text in self.texts[part])))
+
+
+def render_text(text: str, values: Mapping[str, Any]) -> str:
+    """A text from a jinja template, with the filters and tests of the sentences of measures."""
+    return _template(text).render(values)
+
+
+@cache
+def _template(text: str) -> Template:
+    return _SENTENCES.from_string(text)
+
+
+def load_measure(
+    name: str,
+    *,
+    probe: Probe | None,
+    statistic: Callable[..., dict[str, Any]],
+    value: Callable[[pa.Table], Floats],
+    topic: Callable[[Row, Row], str],
+    grid: Callable[[Result], Grid],
+    inputs: InputBuilder | None = None,
+    contrast: Contrast | None = None,
+    details: Callable[[Result, RunMetadata], dict[str, Any]] = lambda result, metadata: {},
+) -> Measure:
+    """A measure with its entry in measures.yaml; `inputs` are columns of the score table if not given."""
+    record = _RECORDS[name]
+    return Measure(
+        name=name,
+        probe=probe,
+        inputs=inputs or _column_inputs(record["inputs"]),
+        statistic=statistic,
+        numbers=record["numbers"],
+        headlines=[Headline(**head) for head in record["headlines"]],
+        unit=Unit(**record["unit"]),
+        contrast=contrast,
+        pairings=[Pairing(**pairing) for pairing in record["pairings"]],
+        display=SampleDisplay(value=value, topic=topic, **record["display"]),
+        grid=grid,
+        texts={part: record.get(part, ()) for part in ("describe", "undefined", "uncertainty")},
+        details=details,
+        methods=" ".join(record["methods"]),
+        families=[FAMILIES[family] for family in record["families"]],
+    )
+
+
+def _column_inputs(columns: Mapping[str, str]) -> InputBuilder:
     return lambda table, rows: {name: table[column].to_pylist() for name, column in columns.items()}
 
 
-def undefined_for(symbol: str) -> Callable[[Result], tuple[str, list[str]]]:
-    """The description of an undefined headline that lacks samples in a group."""
-    sentence = f"{symbol} is undefined: at least one group that it averages over has no samples."
-    return lambda result: (TOO_FEW_SAMPLES, [sentence])
+def label_values(column: str) -> Callable[[pa.Table], Floats]:
+    """The score of samples with labels: 1 for male, -1 for female, 0 for another; nan if unreadable."""
+
+    def value(table: pa.Table) -> Floats:
+        codes = {"male": 1.0, "female": -1.0}
+        labels = np.array([codes.get(label, 0.0) for label in table[column].to_pylist()])
+        unreadable = np.array([bool(problem) for problem in table["problem"].to_pylist()], dtype=bool)
+        return np.where(unreadable, np.nan, labels)
+
+    return value

@@ -10,20 +10,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import datasets
+import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import interval_entries
+from gest_dataset.statistics.bootstrap import interval_entries, pooled_deviation
 from gest_dataset.statistics.correlation import feminine_ranks
-from gest_dataset.statistics.permutation import permutation_p
-from gest_dataset.statistics.resampling import pooled_deviation
 from gest_dataset.statistics.simultaneous import families, rank_bounds
-from gest_dataset.statistics.stereotype_rate import exp
-from gest_dataset.statistics.template_mean import LN_MEAN, LN_Q, resample_templates
+from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates
 from gest_dataset.statistics.verdict import verdict
+from gest_dataset.statistics.weights import permutation_p
 
 
 def compute_result(
@@ -102,12 +101,21 @@ def template_results(result: Result) -> dict[int, Result]:
     return {int(number): part for number, part in result.get("by_template", {0: result}).items()}
 
 
+def wide_scores(scores: pa.Table) -> pd.DataFrame:
+    """ln ratios with a row per sample and a column per template.
+
+    The index is id, the number of the sample among those with this id, and stereotype.
+    """
+    frame = scores.to_pandas()
+    if "template" not in frame:
+        frame["template"] = 0
+    frame["occurrence"] = frame.groupby(["template", "id"]).cumcount()
+    return frame.pivot(index=["id", "occurrence", "stereotype"], columns="template", values="log_ratio")
+
+
 def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> dict[str, Any]:
     """The bounds of the mean g_s over templates, and the ranks and permutation test of the mean ln q_i."""
-    frame = scores.to_pandas()
-    # an id may occur twice: number its samples
-    frame["occurrence"] = frame.groupby(["template", "id"]).cumcount()
-    wide = frame.pivot(index=["id", "occurrence", "stereotype"], columns="template", values="log_ratio")
+    wide = wide_scores(scores)
     stereotypes = wide.index.get_level_values("stereotype").to_numpy()
     units = sample_units(measure.unit, wide.index.get_level_values("id").tolist(), rows)
     unit_codes = checks.unit_codes("units", units, len(wide))

@@ -1,19 +1,35 @@
-"""The interface of a language model, loaded here or behind a server."""
+"""The interface of a language model, loaded here or behind a server, and the settings of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gest_dataset.cache import ResponseCache
-from gest_dataset.probes.probe import Probe
+from gest_dataset.probes.probe import Options, Probe
 from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer
 
 if TYPE_CHECKING:
     import torch
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is loaded and scored; `gest_dataset.score` explains each setting."""
+
+    options: Options = field(default_factory=Options)
+    limit: int | None = None
+    batch_tokens: int | None = None
+    null: int = 0
+    device: str = "auto"
+    dtype: str = "auto"
+    revision: str | None = None
+    trust_remote_code: bool = False
+    device_map: str | Mapping[str, Any] | None = None
+    quantization: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,9 +82,8 @@ class Sampling:
 class Model(Protocol):
     """A language model: it answers queries with log-probabilities and prompts with text.
 
-    `from_hub` is True if it was loaded from the Hub (or its cache) under this name; `requested_revision`
-    is the revision that the user asked for, `revision` the commit that was loaded. The `device` of a served
-    model is None, and its `device_name` is `server`.
+    `revision` is the commit that was loaded. The `device` of a served model is None, and its `device_name`
+    is `server`.
     """
 
     @property
@@ -80,10 +95,6 @@ class Model(Protocol):
     @property
     def revision(self) -> str | None: ...
     @property
-    def from_hub(self) -> bool: ...
-    @property
-    def requested_revision(self) -> str | None: ...
-    @property
     def device(self) -> torch.device | None: ...
     @property
     def device_name(self) -> str: ...
@@ -92,10 +103,10 @@ class Model(Protocol):
         """Everything that the numbers depend on: hashes of the model, device, number type, …"""
 
     def facts(self) -> dict[str, Any]:
-        """Further metadata of the model."""
+        """Further metadata, such as whether the model was loaded from the Hub under this name."""
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
-        """The tokeniser as the probe needs it."""
+        """The tokenizer as the probe needs it."""
 
     def log_probs(
         self,

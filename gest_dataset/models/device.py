@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from accelerate.utils import align_module_device
 from transformers import BitsAndBytesConfig
 
-from gest_dataset.errors import ModelError, SettingError
+from gest_dataset.errors import SettingError, import_extra
+from gest_dataset.models.base import Settings
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 # Padded tokens in a batch. Larger batches are slower on a CPU because they do not fit into its caches.
 BATCH_TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
-
-DeviceMap = str | Mapping[str, Any]
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's strategies
 # Options of bitsandbytes; nf4 suits normally distributed weights (QLoRA, section 3)
 QUANTIZATIONS: dict[str, dict[str, Any]] = {
@@ -51,8 +47,7 @@ def pick_device(requested: str) -> torch.device:
 
 def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
     """The requested number type; `auto` takes bfloat16 (else float16) on a GPU and float32 on a CPU."""
-    if requested not in DTYPES:
-        raise SettingError(f"Unknown dtype {requested!r}. Use one of {', '.join(DTYPES)}.")
+    _check_choice("dtype", requested, DTYPES)
     if requested != "auto":
         dtype: torch.dtype = getattr(torch, requested)
         return dtype
@@ -61,65 +56,51 @@ def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
     return torch.float16 if device.type == "mps" else torch.float32
 
 
-def has_bfloat16_unit() -> bool:
-    """Whether this CPU multiplies bfloat16 in hardware; without that, bfloat16 is slower than float32."""
-    return torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported()
+def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
+    """Check the settings that say where a model goes, and resolve `auto`."""
+    if isinstance(settings.device_map, str):
+        _check_choice("device map", settings.device_map, DEVICE_MAPS)
+    if settings.device_map is not None and settings.device != "auto":
+        raise SettingError(
+            f"A device map spreads the model over all devices, so it cannot be combined with "
+            f"device={settings.device!r}. Choose GPUs with CUDA_VISIBLE_DEVICES."
+        )
+    if settings.quantization is not None:
+        _check_choice("quantization", settings.quantization, QUANTIZATIONS)
+    device = pick_device(settings.device)
+    return device, pick_dtype(settings.dtype, device)
 
 
-@dataclass(frozen=True)
-class Placement:
-    """The device, number type, device map and quantisation to load a model with."""
+def _check_choice(what: str, value: str, choices: Mapping[str, Any] | tuple[str, ...]) -> None:
+    if value not in choices:
+        raise SettingError(f"Unknown {what} {value!r}. Use one of {', '.join(choices)}.")
 
-    device: torch.device
-    dtype: torch.dtype
-    device_map: DeviceMap | None = None
-    quantization: str | None = None
 
-    @classmethod
-    def of(
-        cls, device: str, dtype: str, device_map: DeviceMap | None = None, quantization: str | None = None
-    ) -> Placement:
-        """Check the options and resolve `auto`."""
-        if isinstance(device_map, str) and device_map not in DEVICE_MAPS:
-            raise SettingError(f"Unknown device map {device_map!r}. Use one of {', '.join(DEVICE_MAPS)}.")
-        if device_map is not None and device != "auto":
-            raise SettingError(
-                f"A device map spreads the model over all devices, so it cannot be combined with "
-                f"device={device!r}. Choose GPUs with CUDA_VISIBLE_DEVICES."
-            )
-        if quantization not in (None, *QUANTIZATIONS):
-            raise SettingError(f"Unknown quantization {quantization!r}. Use {' or '.join(QUANTIZATIONS)}.")
-        chosen = pick_device(device)
-        return cls(chosen, pick_dtype(dtype, chosen), device_map, quantization)
-
-    def load(self, from_pretrained: Callable[..., tuple[Any, Any]]) -> tuple[Any, Any]:
-        """Call `from_pretrained` with these options: the model in evaluation mode and its loading info."""
-        options: dict[str, Any] = {"dtype": self.dtype, "output_loading_info": True}
-        if self.quantization:
-            options |= {"quantization_config": self._bitsandbytes(), "device_map": {"": self.device}}
-        if self.device_map is None:
-            model, info = from_pretrained(**options)
-            return (model if self.quantization else model.to(self.device)).eval(), info
-        folder = tempfile.mkdtemp(prefix="gest-offload-")  # for weights that do not fit into memory
-        try:
-            options["device_map"] = self.device_map
-            model, info = from_pretrained(**options, offload_folder=folder)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        weakref.finalize(model, shutil.rmtree, folder, ignore_errors=True)
-        return model.eval(), info
-
-    def _bitsandbytes(self) -> Any:
-        assert self.quantization is not None
-        if find_spec("bitsandbytes") is None:
-            raise ModelError(f"Loading a model in {self.quantization} requires: pip install bitsandbytes")
+def place_model(
+    from_pretrained: Callable[..., tuple[Any, Any]],
+    settings: Settings,
+    device: torch.device,
+    dtype: torch.dtype,
+) -> tuple[Any, Any]:
+    """Call `from_pretrained` for a device: the model in evaluation mode and its loading info."""
+    options: dict[str, Any] = {"dtype": dtype, "output_loading_info": True}
+    if settings.quantization:
+        import_extra("bitsandbytes", "quantized")
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns at every matrix product
         config: Any = BitsAndBytesConfig
-        options = dict(QUANTIZATIONS[self.quantization])
-        if self.quantization == "4bit":
-            options["bnb_4bit_compute_dtype"] = self.dtype
-        return config(**options)
+        options["quantization_config"] = config(
+            bnb_4bit_compute_dtype=dtype, **QUANTIZATIONS[settings.quantization]
+        )
+        options["device_map"] = {"": device}
+    if settings.device_map is None:
+        model, info = from_pretrained(**options)
+        return (model if settings.quantization else model.to(device)).eval(), info
+    # for weights that do not fit into memory
+    folder = tempfile.TemporaryDirectory(prefix="gest-offload-", ignore_cleanup_errors=True)
+    options |= {"device_map": settings.device_map, "offload_folder": folder.name}
+    model, info = from_pretrained(**options)
+    weakref.finalize(model, folder.cleanup)
+    return model.eval(), info
 
 
 def main_device(model: Any) -> torch.device:

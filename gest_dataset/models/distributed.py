@@ -7,12 +7,11 @@ the main process reads and writes runs; `on_main` gives its results to the other
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
+from gest_dataset.errors import GestError, ScoringError, SettingError, convert_errors, describe_error
 
 T = TypeVar("T")
 # The main process may download a model or write a report meanwhile; a process that dies is noticed at once
@@ -41,17 +40,15 @@ def join(device: str, device_map: Any = None) -> str:
     if ":" in device:
         raise SettingError(f"{world_size()} processes cannot share {device}: leave out the device.")
     if device_map is not None:
-        raise SettingError("A device map uses all GPUs in one process: start it without the launcher.")
+        raise SettingError("A device map uses all GPUs in one process: run the command without the launcher.")
     # slow to import, and not needed by a single process
     import torch
     from accelerate import PartialState
 
     on_gpu = device in ("auto", "cuda") and torch.cuda.is_available()
-    try:
+    with convert_errors(_connection_lost):
         # gloo reports a process that died at once; NCCL would wait for it
         state = PartialState(cpu=not on_gpu, backend="gloo", timeout=_TIMEOUT)
-    except (RuntimeError, ValueError) as error:
-        raise ScoringError(f"The {world_size()} processes cannot connect to each other: {error}") from error
     return str(state.device) if on_gpu else device
 
 
@@ -61,7 +58,7 @@ def gather(value: T) -> list[T]:
         return [value]
     from accelerate.utils import gather_object  # slow to import
 
-    with _lost_processes():
+    with convert_errors(_connection_lost):
         values: list[T] = gather_object([value])
     return values
 
@@ -78,7 +75,7 @@ def on_main(function: Callable[[], T]) -> T:
             outcome = [function()]
         except GestError as error:
             outcome = [error]
-    with _lost_processes():
+    with convert_errors(_connection_lost):
         broadcast_object_list(outcome)
     if isinstance(outcome[0], GestError):
         raise outcome[0]
@@ -86,22 +83,8 @@ def on_main(function: Callable[[], T]) -> T:
     return result
 
 
-def check_equal(settings: Mapping[str, Any]) -> None:
-    """Refuse processes that have loaded different models."""
-    first, *others = gather(dict(settings))
-    for number, other in enumerate(others, 1):
-        names = [name for name in first if first[name] != other.get(name)]
-        if names:
-            raise ModelError(f"Processes 0 and {number} have loaded different models ({', '.join(names)}).")
-
-
-@contextmanager
-def _lost_processes() -> Iterator[None]:
-    """Turn a broken connection into an error that says how to continue."""
-    try:
-        yield
-    except RuntimeError as error:
-        raise ScoringError(
-            f"Another process of this run has ended or does not answer ({str(error).splitlines()[0]}). "
-            f"Run the same command again to continue, with any number of processes."
-        ) from error
+def _connection_lost(error: BaseException) -> ScoringError:
+    return ScoringError(
+        f"Another process of this run has ended or does not answer ({describe_error(error)}). "
+        f"Run the same command again to continue, with any number of processes."
+    )

@@ -46,7 +46,10 @@ class Head:
     def __init__(self, model: Any, base: nn.Module, make_inputs: Callable[[Tensor], dict[str, Any]]) -> None:
         self.model, self.base, self.make_inputs = model, base, make_inputs
         self.vocabulary = int(model.config.get_text_config().vocab_size)
-        self.output = None if is_spread(model) else _plain_linear(model.get_output_embeddings())
+        output = model.get_output_embeddings()
+        # rows of a layer that is packed, quantised, wrapped or elsewhere cannot be selected
+        is_plain = type(output) is nn.Linear and output.weight.is_floating_point() and not is_spread(model)
+        self.output: nn.Linear | None = output if is_plain else None
         # some heads read more than the hidden states of the base's output
         self.output_class: type[Any] = BaseModelOutputWithPastAndCrossAttentions
 
@@ -61,8 +64,7 @@ class Head:
     def columns(self, states: Tensor, ids: Tensor | slice) -> Tensor:
         """The logits of some tokens, with only their rows of the output matrix."""
         output = self.output
-        if output is None:
-            return self.logits(states)[:, ids]
+        assert output is not None
         weight = output.weight[ids]
         bias = None if output.bias is None else output.bias[ids]
         with patched_forward(output, lambda hidden: _linear(hidden, weight, bias)):
@@ -106,11 +108,3 @@ def _linear(states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         return nn.functional.linear(states, weight, bias)
     packed_bias = None if bias is None else bias.to_mkldnn()
     return nn.functional.linear(states.to_mkldnn(), weight.to_mkldnn(), packed_bias).to_dense()
-
-
-def _plain_linear(output: Any) -> nn.Linear | None:
-    """The output layer if its rows can be selected (it is not packed, quantised or wrapped)."""
-    weight = getattr(output, "weight", None)
-    if isinstance(output, nn.Linear) and isinstance(weight, Tensor) and weight.is_floating_point():
-        return output if weight.shape == (output.out_features, output.in_features) else None
-    return None

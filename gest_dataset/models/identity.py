@@ -1,4 +1,4 @@
-"""Hashes that identify a model: its configuration, weights, tokeniser and the tokeniser's behaviour."""
+"""Hashes that identify a model: its configuration, weights, tokenizer and the tokenizer's behaviour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gest_dataset.models.device import named_weights
 
 # Settings that say where a model comes from, not what it computes
 _IGNORED = {"_name_or_path", "transformers_version", "_commit_hash", "dtype", "torch_dtype"}
-# Texts that tokenisers treat differently: case, accents, scripts, punctuation, spaces, numbers
+# Texts that tokenizers treat differently: case, accents, scripts, punctuation, spaces, numbers
 _TEXTS = (
     'He said: "I\'m tired, and I was never very good at this."',
     "„Vždy som chcel byť vodcom – a ona tiež.“",
@@ -27,14 +27,14 @@ _TEXTS = (
 
 
 def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
-    """Hashes of a model and its tokeniser."""
+    """Hashes of a model and its tokenizer."""
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _IGNORED}
     weights = weights_hash(named_weights(model))
     return {"weights": weights, "model_settings": _sha256(settings), **tokenizer_fingerprint(tokenizer)}
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:
-    """Hashes of a tokeniser's state and of its behaviour."""
+    """Hashes of a tokenizer's state and of its behaviour."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())
     del state["truncation"], state["padding"]  # every call changes them
     return {"tokenizer": _sha256(state), "tokenizer_behaviour": _sha256(tokenizer_behaviour(tokenizer))}

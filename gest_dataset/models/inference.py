@@ -7,19 +7,17 @@ when the device runs out of memory. Values are cached per pass, so an interrupte
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
-from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from tqdm.auto import tqdm
 
-from gest_dataset.cache import ResponseCache
+from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ScoringError
 from gest_dataset.models import distributed, prefix_sharing
 from gest_dataset.models.base import LogProbs, Passes
@@ -31,7 +29,6 @@ from gest_dataset.runs.progress import ProgressWriter
 logger = logging.getLogger(__name__)
 
 COMMIT_SECONDS = 5.0  # the most work that a killed run loses
-_STATE = "state"  # the key of the seconds, number types and notes of a run
 
 
 def compute_log_probs(
@@ -52,94 +49,73 @@ def compute_log_probs(
         for query in queries
     ]
     inputs = list(number)
-    # the input whose pass answers another one's queries: a causal text that starts with it
-    host = (
-        prefix_sharing.longest_continuations([i.input_ids for i in inputs])
-        if scorer.causal
-        else range(len(inputs))
-    )
-    queries_of: dict[int, list[Query]] = {}
-    for query, i in zip(queries, input_of, strict=True):
-        queries_of.setdefault(host[i], []).append(query)
-    hosts = {i: inputs[i] for i in queries_of}
-    rows, way = _rows(hosts, queries_of, scorer, batch_tokens)
-    row_of = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
-    lookups: list[dict[Lookup, int]] = [{} for _ in rows]
-    for i, some in queries_of.items():
-        n, path = row_of[i]
-        for query in some:
-            for lookup in _lookups(query, path):
-                lookups[n].setdefault(lookup, len(lookups[n]))
+    hosts = list(range(len(inputs)))
+    if scorer.causal:  # the pass over a longer text answers the queries of the one that it starts with
+        hosts = prefix_sharing.longest_continuations([one.input_ids for one in inputs])
+    computed = {i: inputs[i] for i in hosts}
+    rows, way = _rows(computed, scorer, batch_tokens)
     # long inputs come first, so that a lack of memory shows at once
-    order = sorted(range(len(rows)), key=lambda n: _sort_key(rows[n].sequence))
-    passes = [(rows[n].sequence, list(lookups[n])) for n in order]
-    run = _Run(passes, scorer, batch_tokens, cache, seed)
-    values = dict(zip(order, run.values(description), strict=True))
-
-    def values_of(query: Query, i: int) -> Values:
-        n, path = row_of[host[i]]
-        return values[n][[lookups[n][lookup] for lookup in _lookups(query, path)]]
-
+    rows.sort(key=lambda row: _sort_key(row.sequence))
+    place = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
+    numbers: list[dict[Lookup, int]] = [{} for _ in rows]
+    asked: list[tuple[int, list[int]]] = []
+    for query, i in zip(queries, input_of, strict=True):
+        n, path = place[hosts[i]]
+        lookups = [
+            Lookup(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)
+        ]
+        asked.append((n, [numbers[n].setdefault(lookup, len(numbers[n])) for lookup in lookups]))
+    passes = [(row.sequence, list(some)) for row, some in zip(rows, numbers, strict=True)]
+    values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
     work = Passes(
         queries=len(queries),
-        inputs=len(hosts),
-        tokens=sum(one.size for one in hosts.values()),
-        batches=run.batches,
+        inputs=len(computed),
+        tokens=sum(one.size for one in computed.values()),
+        batches=state.batches,
         computed=sum(sequence.size for sequence, _ in passes),
         way=way,
     )
     return LogProbs(
-        [values_of(query, i) for query, i in zip(queries, input_of, strict=True)],
+        [values[n][indices] for n, indices in asked],
         work,
-        "+".join(run.dtypes),
-        tuple(run.notes),
+        "+".join(state.dtypes),
+        tuple(state.notes),
         "the model's values are not finite",
-        run.earlier_seconds,
+        state.seconds,
     )
 
 
-def _rows(
-    inputs: Mapping[int, Input], queries_of: Mapping[int, Sequence[Query]], scorer: Scorer, budget: int
-) -> tuple[list[Row], str]:
+def _rows(inputs: Mapping[int, Input], scorer: Scorer, budget: int) -> tuple[list[Row], str]:
     """The passes over some inputs: texts that share prefixes are packed if that is worthwhile and exact."""
     if scorer.causal:
         ordered = sorted(inputs, key=lambda i: _sort_key(inputs[i]))
         # the scorer checks its fast paths on these, before anything long
-        shortest = {ordered[i] for i in _two_shortest([inputs[i] for i in ordered])}
+        shortest = {ordered[n] for n in _two_shortest([inputs[i] for i in ordered])}
         rows = prefix_sharing.packed_rows({i: inputs[i] for i in inputs if i not in shortest}, budget)
         rows += prefix_sharing.separate_rows({i: inputs[i] for i in inputs if i in shortest})
         if prefix_sharing.is_worthwhile(rows, inputs.values()):
-            works = scorer.can_pack(*_packing_sample(rows, inputs, queries_of))
+            longest = min(rows, key=lambda row: _sort_key(row.sequence))
+            works = scorer.can_pack(*_packing_sample(longest, inputs))
             if distributed.on_main(lambda: works):  # all processes need the same rows
                 return rows, "prefix"
     return prefix_sharing.separate_rows(inputs), "plain"
 
 
-def _packing_sample(
-    rows: Sequence[Row], inputs: Mapping[int, Input], queries_of: Mapping[int, Sequence[Query]]
-) -> tuple[Pass, list[Pass]]:
-    """The longest row with the queries of its first, middle and last text, and these texts separately."""
-    longest = min(rows, key=lambda row: _sort_key(row.sequence))
-    numbers = list(longest.paths)
+def _packing_sample(row: Row, inputs: Mapping[int, Input]) -> tuple[Pass, list[Pass]]:
+    """A row with ln P of every token of its first, middle and last text, and these texts separately."""
+    numbers = list(row.paths)
     packed: list[Lookup] = []
     separate: list[Pass] = []
     for i in sorted({numbers[0], numbers[len(numbers) // 2], numbers[-1]}):
-        # logits alone are not comparable, so ln P is compared
-        queries = [replace(query, normalise=True) for query in queries_of[i]]
-        packed += [lookup for query in queries for lookup in _lookups(query, longest.paths[i])]
-        separate.append(
-            (inputs[i], [lookup for query in queries for lookup in _lookups(query, range(inputs[i].size))])
-        )
-    return (longest.sequence, packed), separate
+        ids, path = inputs[i].input_ids, row.paths[i]
+        targets = [*ids[1:], ids[0]]
+        packed += [Lookup(path[p], target, True) for p, target in enumerate(targets)]
+        separate.append((inputs[i], [Lookup(p, target, True) for p, target in enumerate(targets)]))
+    return (row.sequence, packed), separate
 
 
 def _sort_key(sequence: Input) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
     return -sequence.size, sequence.input_ids, sequence.parents
-
-
-def _lookups(query: Query, path: Sequence[int]) -> list[Lookup]:
-    """The lookups of a query at the positions that its tokens have in a row."""
-    return [Lookup(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)]
 
 
 def _two_shortest(inputs: Sequence[Input]) -> list[int]:
@@ -148,134 +124,110 @@ def _two_shortest(inputs: Sequence[Input]) -> list[int]:
     return list(reversed(sizes.values()))[:2]
 
 
-class _Run:
-    """The computation of all passes, shared by the processes of a launcher."""
+@dataclass
+class _State:
+    """What a run reports besides its values; it is cached, so it survives a kill."""
 
-    def __init__(
-        self, passes: Sequence[Pass], scorer: Scorer, budget: int, cache: ResponseCache | None, seed: int
-    ) -> None:
-        self.passes, self.scorer, self.budget, self.cache = passes, scorer, budget, cache
-        self.keys = [_key(one, seed) for one in passes]
-        self.state_key = f"{_STATE}-{seed}"
-        self.batches = 0
-        self.notes: list[str] = []
-        self.dtypes: list[str] = []
-        self.earlier_seconds = 0.0
+    seconds: float = 0.0
+    batches: int = 0
+    notes: list[str] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
 
-    def values(self, description: str) -> list[Values]:
-        """The values of all passes, in their order."""
-        cached = distributed.on_main(self._cached)
-        state: dict[str, Any] = cached.pop(self.state_key, {})
-        self.earlier_seconds = state.get("seconds", 0.0)
-        self.batches = state.get("batches", 0)
-        self.notes, self.dtypes = state.get("notes", []), state.get("dtypes", [])
-        found = {key: np.array(values, dtype=np.float64) for key, values in cached.items()}
-        missing = [i for i, key in enumerate(self.keys) if key not in found]
-        self._check_scorer()
-        started = last_commit = time.monotonic()
-        uncommitted: dict[str, Values] = {}
-        progress = ProgressWriter(self.cache, len(self.passes), "inputs")
-        hidden = None if distributed.is_main() else True  # None: shown on a terminal only
-        bar = tqdm(
-            total=len(self.passes), initial=len(found), desc=description, unit="inputs", disable=hidden
-        )
-        with bar:
-            while missing:
-                new, missing = self._next_round(missing)
-                found |= new
-                uncommitted |= new
-                bar.update(len(new))
-                progress.update(len(found))
-                now = time.monotonic()
-                if self.cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
-                    self._commit(uncommitted, now - started)
-                    uncommitted, last_commit = {}, now
-        for notes, dtypes in distributed.gather((self.scorer.notes, self.scorer.dtypes)):
-            self._merge(notes, dtypes)
-        return [found[key] for key in self.keys]
-
-    def _cached(self) -> dict[str, Any]:
-        return {} if self.cache is None else self.cache.get([*self.keys, self.state_key])
-
-    def _check_scorer(self) -> None:
-        few = _two_shortest([sequence for sequence, _ in self.passes])
-        try:
-            self.scorer.check([self.passes[i][0] for i in few], [self.passes[i][1] for i in few])
-        except Exception as error:
-            if not should_reduce_batch_size(error):
-                raise
-            raise self._out_of_memory(few[0]) from error
-
-    def _next_round(self, missing: Sequence[int]) -> tuple[dict[str, Values], list[int]]:
-        """Compute the next batch of every process; return the values and the passes that are left.
-
-        Running out of memory halves the budget.
-        """
-        batches = []
-        start = 0
-        for _ in range(distributed.world_size()):
-            longest = self.passes[missing[start]][0].size if start < len(missing) else 1
-            batches.append(missing[start : start + max(1, self.budget // longest)])
-            start += len(batches[-1])
-        outcomes = distributed.gather(self._compute(batches[distributed.rank()]))
-        values: dict[str, Values] = {}
-        failed: list[int] = []
-        for batch, outcome in zip(batches, outcomes, strict=True):
-            if outcome is not None:
-                values |= dict(zip((self.keys[i] for i in batch), outcome, strict=True))
-                self.batches += bool(batch)
-                continue
-            if len(batch) == 1:
-                raise self._out_of_memory(batch[0])
-            failed += batch
-            longest = self.passes[batch[0]][0].size
-            self.budget = max(longest, longest * len(batch) // 2)
-            logger.warning("Out of memory: continuing with %d tokens per batch.", self.budget)
-        return values, [*failed, *missing[start:]]
-
-    def _compute(self, batch: Sequence[int]) -> list[Values] | None:
-        """The values of a batch; None if the device runs out of memory."""
-        if not batch:
-            return []
-        try:
-            return self.scorer.log_probs(
-                [self.passes[i][0] for i in batch], [self.passes[i][1] for i in batch]
-            )
-        except Exception as error:
-            if not should_reduce_batch_size(error):
-                raise
-        clear_device_cache(garbage_collection=True)
-        return None
-
-    def _commit(self, values: Mapping[str, Values], seconds: float) -> None:
-        """Store new values and the state of the run in the cache."""
-        assert self.cache is not None
-        self._merge(self.scorer.notes, self.scorer.dtypes)
-        state = {
-            "seconds": self.earlier_seconds + seconds,
-            "batches": self.batches,
-            "notes": self.notes,
-            "dtypes": self.dtypes,
-        }
-        self.cache.put({**{key: some.tolist() for key, some in values.items()}, self.state_key: state})
-
-    def _merge(self, notes: Sequence[str], dtypes: Sequence[str]) -> None:
+    def merge(self, notes: Sequence[str], dtypes: Sequence[str]) -> None:
+        """Add the notes and number types of a scorer."""
         self.notes = list(dict.fromkeys([*self.notes, *notes]))
         self.dtypes = list(dict.fromkeys([*self.dtypes, *dtypes]))
 
-    def _out_of_memory(self, number: int) -> ScoringError:
-        return ScoringError(
-            f"Out of memory with one input of {self.passes[number][0].size} tokens. Use a smaller model, "
+
+def _compute(
+    passes: Sequence[Pass],
+    scorer: Scorer,
+    budget: int,
+    description: str,
+    cache: ResponseCache | None,
+    seed: int,
+) -> tuple[list[Values], _State]:
+    """The values of all passes, in their order; the processes of a launcher share the work."""
+    keys = [_key(one, seed) for one in passes]
+    state_key = f"state-{seed}"
+    cached = distributed.on_main(lambda: {} if cache is None else cache.get([*keys, state_key]))
+    state = _State(**cached.pop(state_key, {}))
+    earlier_seconds = state.seconds
+    found = {key: np.array(values, dtype=np.float64) for key, values in cached.items()}
+    missing = [i for i, key in enumerate(keys) if key not in found]
+    few = [passes[i] for i in _two_shortest([sequence for sequence, _ in passes])]
+    with _out_of_memory(few[:1]):
+        scorer.check([sequence for sequence, _ in few], [lookups for _, lookups in few])
+    started = last_commit = time.monotonic()
+    uncommitted: dict[str, Values] = {}
+    progress = ProgressWriter(cache, len(passes), "inputs")
+    hidden = None if distributed.is_main() else True  # None: shown on a terminal only
+    with tqdm(total=len(passes), initial=len(found), desc=description, unit="inputs", disable=hidden) as bar:
+        while missing:
+            batches = []  # the next one of every process
+            for _ in range(distributed.world_size()):
+                number = max(1, budget // passes[missing[0]][0].size) if missing else 0
+                batches.append(missing[:number])
+                missing = missing[number:]
+            own = _compute_batch([passes[i] for i in batches[distributed.rank()]], scorer, budget)
+            new: dict[str, Values] = {}
+            left: list[int] = []
+            for batch, (values, new_budget) in zip(batches, distributed.gather(own), strict=True):
+                new |= {keys[i]: some for i, some in zip(batch, values, strict=False)}
+                left += batch[len(values) :]
+                budget = min(budget, new_budget)
+                state.batches += bool(batch)
+            missing = [*left, *missing]
+            found |= new
+            uncommitted |= new
+            bar.update(len(new))
+            progress.update(len(found))
+            now = time.monotonic()
+            if cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
+                state.merge(scorer.notes, scorer.dtypes)
+                state.seconds = earlier_seconds + now - started
+                lists = {key: some.tolist() for key, some in uncommitted.items()}
+                cache.put({**lists, state_key: asdict(state)})
+                uncommitted, last_commit = {}, now
+    state.seconds = earlier_seconds
+    for notes, dtypes in distributed.gather((scorer.notes, scorer.dtypes)):
+        state.merge(notes, dtypes)
+    return [found[key] for key in keys], state
+
+
+def _compute_batch(batch: Sequence[Pass], scorer: Scorer, budget: int) -> tuple[list[Values], int]:
+    """The values of the first passes of a batch, and the budget; running out of memory halves both."""
+    while batch:
+        with _out_of_memory(batch):
+            try:
+                inputs, lookups = [sequence for sequence, _ in batch], [some for _, some in batch]
+                return scorer.log_probs(inputs, lookups), budget
+            except Exception as error:
+                if len(batch) == 1 or not should_reduce_batch_size(error):
+                    raise
+        clear_device_cache(garbage_collection=True)
+        batch = batch[: len(batch) // 2]
+        budget = min(budget, len(batch) * batch[0][0].size)
+        logger.warning("Out of memory: continuing with %d tokens per batch.", budget)
+    return [], budget
+
+
+@contextmanager
+def _out_of_memory(batch: Sequence[Pass]) -> Iterator[None]:
+    """Report a lack of memory for a single input."""
+    try:
+        yield
+    except Exception as error:
+        if not should_reduce_batch_size(error):
+            raise
+        raise ScoringError(
+            f"Out of memory with one input of {batch[0][0].size} tokens. Use a smaller model, "
             f"dtype='bfloat16' or device='cpu'."
-        )
+        ) from error
 
 
 def _key(one: Pass, seed: int) -> str:
-    """A hash of an input, of everything that is asked of it, and of the seed."""
+    """The cache key of an input and of everything that is asked of it."""
     sequence, lookups = one
-    digest = hashlib.sha256(str(seed).encode())
-    for ids in (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents):
-        digest.update(array("q", (len(ids), *ids)).tobytes())
-    for lookup in lookups:
-        digest.update(array("q", (lookup.position, lookup.target, lookup.normalise)).tobytes())
-    return digest.hexdigest()
+    ids = (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents)
+    return cache_key(seed, ids, [(lookup.position, lookup.target, lookup.normalise) for lookup in lookups])

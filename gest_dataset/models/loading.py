@@ -24,26 +24,20 @@ from transformers.models.auto import modeling_auto as auto
 from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models import identity, names
-from gest_dataset.models.base import LogProbs, Sampling
+from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.chat.generation import generate
 from gest_dataset.models.device import (
     BATCH_TOKENS,
-    DeviceMap,
-    Placement,
     is_fixed,
     is_spread,
     main_device,
     pick_device,
     pick_dtype,
+    place_model,
+    resolve_placement,
 )
 from gest_dataset.models.inference import compute_log_probs
-from gest_dataset.models.pretrained import (
-    check_complete,
-    commit_hash,
-    empty_model,
-    from_pretrained,
-    load_config,
-)
+from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import Answer, Prompt
@@ -52,18 +46,15 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenize
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
+_NEXT_SENTENCE = auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
+_CLASSIFIERS = auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 # Kind -> the class that loads it, and the names of its architectures; the first kind that matches counts
 _KINDS: dict[str, tuple[Any, set[str]]] = {
     SEQ2SEQ: (AutoModelForSeq2SeqLM, set(auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values())),
     MASKED: (AutoModelForMaskedLM, set(auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())),
     CAUSAL: (AutoModelForCausalLM, set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())),
-    NSP: (
-        AutoModelForNextSentencePrediction,
-        set(auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES.values())
-        | set(auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()),
-    ),
+    NSP: (AutoModelForNextSentencePrediction, {*_NEXT_SENTENCE.values(), *_CLASSIFIERS.values()}),
 }
-_NEXT_SENTENCE_TYPES = auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
 # Kinds of checkpoints without a head or with heads for pre-training, by model type
 _KINDS_BY_TYPE = {
     MASKED: auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -73,18 +64,17 @@ _KINDS_BY_TYPE = {
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A transformers model with its tokeniser (a `base.Model`).
+    """A transformers model with its tokenizer (a `base.Model`).
 
-    `owned` is False for a model of the caller, which is never changed. `baseline_seed` is the seed of a
-    random baseline, else 0. `load_float32` loads the same model in float32.
+    A model of the caller is never changed. `baseline_seed` is the seed of a random baseline, else 0.
+    `load_float32` loads the same model in float32.
     """
 
     model: Any
     tokenizer: Any
     kind: str
     name: str
-    revision: str | None
-    owned: bool = True
+    revision: str | None = None
     from_hub: bool = False
     requested_revision: str | None = None
     baseline_seed: int = 0
@@ -100,22 +90,23 @@ class LoadedModel:
         return self.device.type
 
     def settings(self, batch_tokens: int | None) -> dict[str, Any]:
-        settings: dict[str, Any] = {
+        return {
             **identity.fingerprint(self.model, self.tokenizer),
             "device": self.device_name,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
+            **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
+            **({"quantization": self.quantization} if self.quantization else {}),
         }
-        if is_spread(self.model):
-            settings["spread"] = True  # the last digits differ
-        if self.quantization:
-            settings["quantization"] = self.quantization
-        return settings
 
     def facts(self) -> dict[str, Any]:
-        is_toy = bool(getattr(self.model.config, "gest_toy", False))
-        facts = {"parameters": self.model.num_parameters(), "toy": is_toy}
-        return facts | ({"quantization": self.quantization} if self.quantization else {})
+        return {
+            "from_hub": self.from_hub,
+            "requested_revision": self.requested_revision,
+            "parameters": self.model.num_parameters(),
+            "toy": bool(getattr(self.model.config, "gest_toy", False)),
+            **({"quantization": self.quantization} if self.quantization else {}),
+        }
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
@@ -138,13 +129,12 @@ class LoadedModel:
 
     def scorer(self) -> Scorer:
         """The scorer of this kind of model."""
-        pad_id = self.tokenizer.pad_token_id
-        size = getattr(self.model.config.get_text_config(), "vocab_size", None)
-        if pad_id is not None and size is not None and pad_id >= size:
-            pad_id = None  # a token that was added later may have no embedding
+        pad_id = self.tokenizer.pad_token_id or 0
+        if pad_id >= getattr(self.model.config.get_text_config(), "vocab_size", pad_id + 1):
+            pad_id = 0  # a token that was added later may have no embedding
         if self.kind == NSP:
-            return NextSentenceScorer(self.model, pad_id, self.owned)
-        return LanguageModelScorer(self.model, self.kind, pad_id, self.owned)
+            return NextSentenceScorer(self.model, pad_id)
+        return LanguageModelScorer(self.model, self.kind, pad_id)
 
     def _budget(self, batch_tokens: int | None) -> int:
         return batch_tokens or BATCH_TOKENS.get(self.device_name, BATCH_TOKENS["cpu"])
@@ -162,132 +152,106 @@ def _evaluation_mode(model: Any) -> Iterator[None]:
             module.training = True
 
 
-def load_model(
-    model: Any,
-    device: str,
-    dtype: str,
-    revision: str | None = None,
-    trust_remote_code: bool = False,
-    next_sentence: bool = False,
-    device_map: DeviceMap | None = None,
-    quantization: str | None = None,
-) -> LoadedModel:
+def load_model(model: Any, settings: Settings | None = None, next_sentence: bool = False) -> LoadedModel:
     """Load a Hub id, a local path, a `.gguf` file or `smollm2`, or wrap a pair (model, tokenizer).
 
     A pair is never changed: `auto` means its own device and dtype, any other value applies to a copy.
-    `next_sentence` loads the next-sentence head of a masked model's checkpoint. `device_map` and
-    `quantization` are for models that do not fit one device (docs/devices.md).
+    `next_sentence` loads the next-sentence head of a masked model's checkpoint.
     """
-    options = (revision, trust_remote_code, next_sentence)
-    loaded = _load(model, device, dtype, *options, device_map, quantization)
-    if device_map is not None or quantization is not None:
+    settings = settings or Settings()
+    large = settings.device_map is not None or settings.quantization is not None
+    if not isinstance(model, tuple):
+        loaded = _load(_checked_name(model), settings, next_sentence)
+    elif large:
+        raise SettingError("device_map and quantization apply to models loaded by name, not to objects.")
+    else:
+        loaded = _wrap_objects(model, settings)
+    if large:
         return loaded  # it would hardly fit into memory in float32
-    return replace(loaded, load_float32=partial(_load, model, device, "float32", *options))
+    in_float32 = replace(settings, dtype="float32")
+    return replace(loaded, load_float32=partial(load_model, model, in_float32, next_sentence))
 
 
-def _load(
-    model: Any,
-    device: str,
-    dtype: str,
-    revision: str | None,
-    trust_remote_code: bool,
-    next_sentence: bool,
-    device_map: DeviceMap | None = None,
-    quantization: str | None = None,
-) -> LoadedModel:
-    if isinstance(model, tuple):
-        if device_map is not None or quantization is not None:
-            raise SettingError("device_map and quantization apply to models loaded by name, not to objects.")
-        return _wrap_objects(model, device, dtype)
-    name = _checked_name(model)
-    placement = Placement.of(device, dtype, device_map, quantization)
-    path = _gguf_file(name, revision)
-    if path is not None:
-        return _load_gguf(path, placement)
+def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
+    placement = resolve_placement(settings)
+    source, config, kind = _read_config(name, settings.revision, settings.trust_remote_code)
+    if settings.quantization and ("gguf_file" in source or getattr(config, "quantization_config", None)):
+        raise SettingError(f"{name!r} is already quantised: leave out quantization.")
+    auto_class, commit = _KINDS[kind][0], None
+    if kind == NSP and not set(_NEXT_SENTENCE.values()) & set(config.architectures):
+        auto_class = AutoModelForSequenceClassification
+    elif kind == MASKED and next_sentence and config.model_type in _NEXT_SENTENCE:
+        kind, auto_class = NSP, AutoModelForNextSentencePrediction
     with convert_errors(partial(_unloadable, name)):
-        config = load_config(name, trust_remote_code, revision=revision)
-        kind = _kind_of_config(config, name)
-        if quantization and getattr(config, "quantization_config", None):
-            raise SettingError(f"{name!r} is already quantised: leave out quantization.")
-        commit = commit_hash(name, revision)
-        auto_class = _KINDS[kind][0]
-        if kind == NSP and not set(_NEXT_SENTENCE_TYPES.values()) & set(config.architectures):
-            auto_class = AutoModelForSequenceClassification
-        if kind == MASKED and next_sentence and config.model_type in _NEXT_SENTENCE_TYPES:
-            kind, auto_class = NSP, AutoModelForNextSentencePrediction
-        # weights and tokeniser of the same commit
-        options: dict[str, Any] = {"revision": commit, "trust_remote_code": trust_remote_code}
-        tokenizer = from_pretrained(AutoTokenizer, name, **options)
-        _check_tokenizer(tokenizer, config, name)
-        loaded, info = placement.load(partial(from_pretrained, auto_class, name, **options))
+        if "gguf_file" not in source:
+            # weights and tokenizer of the same commit
+            commit = source["revision"] = commit_hash(name, settings.revision)
+        tokenizer = from_pretrained(AutoTokenizer, **source)
+        if config is not None:
+            _check_tokenizer(tokenizer, config, name)
+        loaded, info = place_model(partial(from_pretrained, auto_class, **source), settings, *placement)
     check_complete(loaded, info, name)
     _check_labels(kind, config, name)
     return LoadedModel(
         loaded,
         tokenizer,
         kind,
-        name,
+        str(source["gguf_file"]) if "gguf_file" in source else name,
         commit,
         from_hub=commit is not None,
-        requested_revision=revision,
-        quantization=quantization,
+        requested_revision=settings.revision,
+        quantization=settings.quantization,
     )
 
 
-def _load_gguf(path: Path, placement: Placement) -> LoadedModel:
-    if placement.quantization:
-        raise SettingError(f"{path.name} is already quantised: leave out quantization.")
-
-    def unloadable(error: BaseException) -> ModelError:
-        if isinstance(error, ImportError):
-            return ModelError(f"Reading {path.name} requires: pip install gguf ({error}).")
-        return ModelError(
-            f"{path} cannot be loaded as a GGUF file: {describe_error(error)}\n"
-            f"It is incomplete, or transformers does not support its architecture in GGUF."
-        )
-
-    source: dict[str, Any] = {"name": path.parent, "gguf_file": path.name}
-    with convert_errors(unloadable):
-        model, info = placement.load(partial(from_pretrained, AutoModelForCausalLM, **source))
-        check_complete(model, info, path.name)
-        tokenizer = from_pretrained(AutoTokenizer, **source)
-        _check_tokenizer(tokenizer, model.config, path.name)
-    return LoadedModel(model, tokenizer, CAUSAL, path.name, None)
-
-
-def _wrap_objects(pair: tuple[Any, ...], device: str, dtype: str) -> LoadedModel:
+def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     name, kind = _name_and_kind_of_pair(pair)
     model, tokenizer = pair
     _check_labels(kind, model.config, name)
     _check_tokenizer(tokenizer, model.config, name)
     current = main_device(model)
-    target = current if device == "auto" else pick_device(device)
-    target_dtype = model.dtype if dtype == "auto" else pick_dtype(dtype, target)
+    target = current if settings.device == "auto" else pick_device(settings.device)
+    dtype = model.dtype if settings.dtype == "auto" else pick_dtype(settings.dtype, target)
     must_move = target.type != current.type or target.index not in (None, current.index)
-    if must_move or target_dtype != model.dtype:
+    if must_move or dtype != model.dtype:
         if is_fixed(model):
             raise SettingError(
                 f"{name} is quantised or spread over devices, so it cannot be moved or converted: leave out "
                 f"device and dtype."
             )
-        model = copy.deepcopy(model).to(device=target, dtype=target_dtype)
+        model = copy.deepcopy(model).to(device=target, dtype=dtype)
     commit = getattr(model.config, "_commit_hash", None)
-    return LoadedModel(model, tokenizer, kind, name, commit, owned=False)
+    return LoadedModel(model, tokenizer, kind, name, commit)
 
 
 def load_empty_model(model: str, revision: str | None = None, trust_remote_code: bool = False) -> LoadedModel:
-    """A model without its weights, and its tokeniser: enough to estimate the work of a run."""
+    """A model without its weights, and its tokenizer: enough to estimate the work of a run."""
     name = _checked_name(model)
-    path = _gguf_file(name, revision)
-    source = name if path is None else path.parent
-    options: dict[str, Any] = {"revision": revision} if path is None else {"gguf_file": path.name}
+    source, config, kind = _read_config(name, revision, trust_remote_code)
     with convert_errors(partial(_unloadable, name)):
-        config = load_config(source, trust_remote_code, **options)
-        kind = CAUSAL if path is not None else _kind_of_config(config, name)
-        empty = empty_model(_KINDS[kind][0], config, trust_remote_code)
-        tokenizer = from_pretrained(AutoTokenizer, source, trust_remote_code, **options)
+        config = config or load_config(**source)
+        with torch.device("meta"):
+            empty = _KINDS[kind][0].from_config(config, trust_remote_code=trust_remote_code)
+        tokenizer = from_pretrained(AutoTokenizer, **source)
         _check_tokenizer(tokenizer, config, name)
-    return LoadedModel(empty, tokenizer, kind, name, None)
+    return LoadedModel(empty, tokenizer, kind, name)
+
+
+def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
+    """A copy of the model with freshly initialised weights: it has learned nothing.
+
+    Its headline varies only with the architecture, the words and the tokens of the sentences.
+    """
+    model = loaded.model
+    if is_fixed(model):
+        raise ModelError(
+            f"{loaded.name} is quantised or spread over devices, which its random baselines would not be. "
+            f"Score it without --null."
+        )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        fresh: Any = type(model)(copy.deepcopy(model.config))
+    return replace(loaded, model=fresh.to(model.device, model.dtype).eval(), baseline_seed=seed)
 
 
 def name_and_kind(
@@ -297,10 +261,7 @@ def name_and_kind(
     if isinstance(model, tuple):
         return _name_and_kind_of_pair(model)
     name = _checked_name(model)
-    if _gguf_file(name, revision) is not None:
-        return name, CAUSAL
-    with convert_errors(partial(_unloadable, name)):
-        return name, _kind_of_config(load_config(name, trust_remote_code, revision=revision), name)
+    return name, _read_config(name, revision, trust_remote_code)[2]
 
 
 def _checked_name(model: Any) -> str:
@@ -311,37 +272,44 @@ def _checked_name(model: Any) -> str:
     return names.normalized_name(str(model))
 
 
-def _gguf_file(name: str, revision: str | None) -> Path | None:
-    if revision and (name in names.PACKAGED or Path(name).exists()):
-        raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
+def _read_config(name: str, revision: str | None, trust_remote_code: bool) -> tuple[dict[str, Any], Any, str]:
+    """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind.
+
+    The configuration of a GGUF file is None, because reading it takes seconds.
+    """
     path = names.gguf_path(name)
-    if path is not None and not path.is_file():
-        raise SettingError(f"There is no file {path}. Give the path of a .gguf file.")
-    return path
+    if revision and (path is not None or Path(name).exists()):
+        raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
+    if path is not None:
+        if not path.is_file():
+            raise SettingError(f"There is no file {path}. Give the path of a .gguf file.")
+        return {"name": path.parent, "gguf_file": path.name}, None, CAUSAL
+    if name.startswith((".", "/", "~")) and not Path(name).exists():
+        raise ModelError(f"There is no folder {name}. Give a Hub id, or a folder or .gguf file of a model.")
+    source: dict[str, Any] = {"name": name, "revision": revision, "trust_remote_code": trust_remote_code}
+    with convert_errors(partial(_unloadable, name)):
+        config = load_config(**source)
+        return source, config, _kind_of(name, config.architectures or [], config)
 
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
-    if isinstance(error, (OSError, ValueError, ImportError)):
-        return ModelError(f"The model {name!r} cannot be loaded: {names.explain_missing(name, error)}")
-    return ModelError(  # safetensors, tokenizers and torch raise errors of their own
-        f"The model {name!r} cannot be loaded: {describe_error(error)}\n"
-        f"One of its files is incomplete or belongs to another model. Download it again "
-        f"(in a Git clone: git lfs pull)."
+    return ModelError(
+        f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or the "
+        f"path of a folder with config.json, weights and tokenizer.json of one model. If it is one, a file "
+        f"may be incomplete: download it again (in a Git clone: git lfs pull)."
     )
 
 
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     """Require character offsets, a vocabulary, and an embedding for every token of it.
 
-    For a folder without a tokeniser, transformers returns one with special tokens only.
+    For a folder without a tokenizer, transformers returns one with special tokens only.
     """
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(
             f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. Save it with a "
             f"tokenizer.json (transformers converts most tokenizers: install sentencepiece)."
         )
-    if not isinstance(tokenizer.model_max_length, (int, float)):
-        raise ModelError(f"The `model_max_length` in the tokenizer_config.json of {name!r} is not a number.")
     vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
@@ -365,33 +333,24 @@ def _check_labels(kind: str, config: Any, name: str) -> None:
 def _name_and_kind_of_pair(pair: tuple[Any, ...]) -> tuple[str, str]:
     if len(pair) != 2 or not hasattr(pair[0], "config") or not callable(pair[1]):
         raise ModelError("Loaded objects must be a pair (model, tokenizer).")
-    model = pair[0]
-    ancestors = {cls.__name__ for cls in type(model).__mro__}
+    classes = [cls.__name__ for cls in type(pair[0]).__mro__]
+    name = names.normalized_name(getattr(pair[0].config, "_name_or_path", "") or classes[0])
+    return name, _kind_of(name, classes)
+
+
+def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str:
+    """The kind by the names of classes, or by the model type and the remote code of a configuration."""
     for kind, (_, classes) in _KINDS.items():
-        if ancestors & classes:
-            name = getattr(model.config, "_name_or_path", "") or type(model).__name__
-            return names.normalized_name(name), kind
-    raise ModelError(
-        f"{type(model).__name__} is not a masked, causal, encoder-decoder or next-sentence model of "
-        f"transformers. Load it with AutoModelForMaskedLM or a similar class."
-    )
-
-
-def _kind_of_config(config: Any, name: str) -> str:
-    architectures = config.architectures or []
-    if not isinstance(architectures, list) or not all(isinstance(item, str) for item in architectures):
-        raise ModelError(f"The `architectures` in the config.json of {name!r} are not a list of names.")
-    for architecture in architectures:
-        for kind, (_, classes) in _KINDS.items():
-            if architecture in classes:
-                return kind
+        if classes.intersection(architectures):
+            return kind
     for kind, model_types in _KINDS_BY_TYPE.items():
-        if config.model_type in model_types:
+        if config is not None and config.model_type in model_types:
             return kind
     for kind, (auto_class, _) in _KINDS.items():
         if auto_class.__name__ in (getattr(config, "auto_map", None) or {}):
             return kind
+    shown = architectures[0] if architectures else config.model_type
     raise ModelError(
-        f"{name!r} ({', '.join(architectures) or config.model_type}) is not a masked, causal, "
-        f"encoder-decoder or next-sentence model of transformers."
+        f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model of "
+        f"transformers. A model in Python has to be loaded with AutoModelForMaskedLM or a similar class."
     )

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from itertools import pairwise, starmap
 from math import inf
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+from torch import Tensor
+from transformers.cache_utils import DynamicCache
 
 from gest_dataset.probes.queries import Input
 
@@ -30,7 +29,6 @@ _ATTENTION_COST = 3e-4
 # Packing must save at least this share of all tokens, and this many rows (its check costs about one row)
 _MIN_SAVING = 0.05
 _MIN_ROWS_SAVED = 2
-_MASKABLE_ATTENTION = ("sdpa", "eager")  # implementations that accept any additive mask
 
 
 @dataclass(frozen=True)
@@ -152,20 +150,7 @@ def tree_tensors(parents: Sequence[Sequence[int]], length: int, dtype: torch.dty
     return {"attention_mask": mask[:, None], "position_ids": visible.sum(dim=-1) - 1}
 
 
-def unsupported_reason(model: Any, base: nn.Module, width: int) -> str | None:
-    """Why a model cannot process packed rows of this width, if its configuration shows it.
-
-    The model must take its positions from `position_ids` and attend to all previous tokens; the
-    cache that transformers would create tells the kind of its layers.
-    """
-    if "position_ids" not in signature(base.forward).parameters:
-        return "it takes no position ids"
-    attention = getattr(model.config, "_attn_implementation", None)
-    if attention not in _MASKABLE_ATTENTION:
-        return f"its attention ({attention}) takes no custom mask"
-    for layer in DynamicCache(config=model.config).layers:
-        if type(layer) is DynamicSlidingWindowLayer and layer.sliding_window < width:
-            return f"its attention window is {layer.sliding_window} tokens"
-        if type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer):
-            return f"its layers cache more than keys and values ({type(layer).__name__})"
-    return None
+def attention_window(model: Any) -> float:
+    """The number of tokens that a model attends to; packed rows ignore a window that is smaller."""
+    layers = DynamicCache(config=model.config).layers
+    return min((getattr(layer, "sliding_window", None) or inf for layer in layers), default=inf)

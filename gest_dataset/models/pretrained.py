@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import AutoConfig
 from transformers.utils.hub import cached_file, extract_commit_hash
 
@@ -20,7 +19,7 @@ from gest_dataset.errors import ModelError
 def from_pretrained(
     auto_class: Any, name: str | Path, trust_remote_code: bool = False, **options: Any
 ) -> Any:
-    """`auto_class.from_pretrained` for a config, a tokeniser or a model."""
+    """`auto_class.from_pretrained` for a config, a tokenizer or a model."""
     try:
         return auto_class.from_pretrained(str(name), trust_remote_code=trust_remote_code, **options)
     except ValueError as error:
@@ -56,12 +55,6 @@ def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
             f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
             f"{', '.join(missing[:3])} … would be random. It was saved without this head."
         )
-
-
-def empty_model(auto_class: Any, config: Any, trust_remote_code: bool = False) -> Any:
-    """A model without weights: its parameters are on the `meta` device."""
-    with torch.device("meta"):
-        return auto_class.from_config(config, trust_remote_code=trust_remote_code)
 
 
 def _needs_remote_code(name: str | Path, what: str) -> ModelError:

@@ -1,7 +1,8 @@
-"""The request to a model: the rows of a config, their measure and probe, and the options."""
+"""What a model is asked: the rows of a config, their measure and probe, and the settings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,28 +15,29 @@ from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import measure_of
 from gest_dataset.measures.measure import Measure
-from gest_dataset.models.base import Model
+from gest_dataset.models.base import Model, Settings
 from gest_dataset.probes.options import effective_options
-from gest_dataset.probes.probe import Options, Probe, check_kind
+from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.tokenization import start_token
 
 NUMBERED = "the rows have no ids, so they are numbered from 0"
+# Families without keywords: their only number, `cs`, needs a masked model
+_MASKED_ONLY = ("crows_control",)
+# Configs of the group `all` that are scored only if they are named
+_ONLY_NAMED = {"annotations": "contains rejected sentences too; name it to score it"}
 
 
 @dataclass(frozen=True)
 class Request:
-    """The rows to score, their measure and probe, and the options; `null` is a number of random baselines."""
+    """The rows to score, their measure and probe, and the settings."""
 
     rows: datasets.Dataset
     name: str
     fingerprint: str
     measure: Measure
     probe: Probe
-    options: Options
-    limit: int | None
-    batch_tokens: int | None
+    settings: Settings
     notes: tuple[str, ...] = ()
-    null: int = 0
 
     @property
     def language(self) -> str:
@@ -49,27 +51,31 @@ class Request:
         """Refuse a kind of model that cannot be asked, or not with these options."""
         if self.probe.intersentence and kind == "masked":
             return  # its checkpoint may have a next-sentence head
-        check_kind(self.probe, kind, model, self.name)
-        self.probe.query_builders(kind, self.options)
+        if reason := _kind_problem(self.probe, kind):
+            raise SettingError(f"{self.name} {reason}: {model}. Choose another config or another model.")
+        self.probe.query_builders(kind, self.settings.options)
 
-    def settings(self, model: Model) -> dict[str, Any]:
-        """Everything that the numbers depend on, besides the model's name, the data and the measure."""
-        settings = {
+    def facts(self, model: Model) -> dict[str, Any]:
+        """What the numbers depend on, besides the data and what the model is."""
+        options = self.settings.options
+        return {
             "revision": model.revision,
             "kind": model.kind,
-            **model.settings(self.batch_tokens),
-            "templates": [number for number in self.probe.query_builders(model.kind, self.options) if number],
-            "options": effective_options(self.options, self.probe, model.kind),
+            "templates": [number for number in self.probe.query_builders(model.kind, options) if number],
+            "options": effective_options(options, self.probe, model.kind),
             "start": self.start(model),
-            "limit": self.limit,
+            "limit": self.settings.limit,
         }
-        return settings | ({"null": self.null} if self.null else {})
+
+    def run_settings(self, model: Model) -> dict[str, Any]:
+        """Everything that the numbers depend on, besides the model's name, the data and the measure."""
+        null = {"null": self.settings.null} if self.settings.null else {}
+        return {**self.facts(model), **model.settings(self.settings.batch_tokens), **null}
 
     def start(self, model: Model) -> str | None:
         """`eos` if the end token replaces a missing start token, which changes the numbers."""
-        start = (
-            start_token(model.tokenizer) if model.kind == "causal" and self.probe.scores_whole_texts else None
-        )
+        scores_texts = model.kind == "causal" and self.probe.scores_whole_texts
+        start = start_token(model.tokenizer) if scores_texts else None
         return "eos" if start and start[0] == "eos" else None
 
     def notes_on(self, model: Model) -> list[str]:
@@ -80,15 +86,11 @@ class Request:
         return [*self.notes, f"the tokenizer has no start token: its end token {end} precedes each text"]
 
 
-def make_request(
-    config: str | datasets.Dataset,
-    limit: int | None,
-    options: Options,
-    batch_tokens: int | None,
-    null: int = 0,
-) -> Request:
+def make_request(config: str | datasets.Dataset, settings: Settings | None = None) -> Request:
     """Load the rows of a config and find their measure and probe."""
-    for name, value, least in (("batch_tokens", batch_tokens, 1), ("null", null, 0), ("limit", limit, 1)):
+    settings = settings or Settings()
+    for name, least in (("batch_tokens", 1), ("null", 0), ("limit", 1)):
+        value = getattr(settings, name)
         if value is not None and value < least:
             raise SettingError(f"{name}={value} is too small: use {least} or more.")
     notes: list[str] = []
@@ -106,9 +108,50 @@ def make_request(
             rows = rows.cast_column("id", datasets.Value("string"))
         config = rows.info.config_name or "data"
         fingerprint = hash_of(rows)
-    if limit is not None:
-        rows = rows.select(range(min(limit, len(rows))))
+    if settings.limit is not None:
+        rows = rows.select(range(min(settings.limit, len(rows))))
     measure, probe = measure_of(rows.column_names, config)
-    return Request(
-        rows, config, fingerprint, measure, probe, options, limit, batch_tokens, tuple(notes), null
-    )
+    return Request(rows, config, fingerprint, measure, probe, settings, tuple(notes))
+
+
+def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
+    """The configs that a kind of model can be scored on, and the reasons why others are left out.
+
+    A config that was named itself (True in `configs`) and does not fit is an error.
+    """
+    selected = []
+    left_out = {}
+    for name, named in configs.items():
+        reason = _mismatch(name, named, kind)
+        if reason and named:
+            raise SettingError(f"{name} {reason}: {model}. Choose another config or another model.")
+        reason = reason or ("" if named else _ONLY_NAMED.get(name))
+        if reason:
+            left_out[name] = reason
+        else:
+            selected.append(name)
+    if not selected:
+        reasons = "; ".join(dict.fromkeys(left_out.values()))
+        raise SettingError(f"No config is left for {model}, a {kind} model: {reasons}.")
+    return selected, left_out
+
+
+def _mismatch(name: str, named: bool, kind: str) -> str | None:
+    """Why a kind of model cannot be scored on a config."""
+    try:
+        probe = measure_of(list(CONFIGS[name].features), name)[1]
+    except SettingError:
+        if named:
+            raise
+        return "is not for scoring models"
+    if CONFIGS[name].family.name in _MASKED_ONLY and kind != "masked":
+        return (
+            f"has no keywords, so only `cs` is measured, which needs a masked model, and this one is {kind}"
+        )
+    return _kind_problem(probe, kind)
+
+
+def _kind_problem(probe: Probe, kind: str) -> str | None:
+    if kind in probe.kinds:
+        return None
+    return f"needs a {' or '.join(sorted(probe.kinds))} model, and this one is {kind}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -21,7 +21,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from gest_dataset.errors import ModelError
 from gest_dataset.models.device import is_fixed, main_device
 from gest_dataset.models.head import Head
-from gest_dataset.models.prefix_sharing import plain_parents, tree_tensors, unsupported_reason
+from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,6 @@ Pass = tuple[Input, list[Lookup]]  # one input and the numbers that are asked of
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 _QUANTISED_TOLERANCE = 5e-2  # LLM.int8 picks unquantised columns by all tokens of the batch
 _LOOKAHEAD_TOLERANCE = 100  # times the tolerance above
-_FULL_BYTES = 256 * 2**20  # of logits, when a model computes all of them
 # Errors of models whose parts do not fit together as the fast path expects
 _UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, ValueError)
 
@@ -55,9 +54,8 @@ class Scorer:
 
     causal = False
 
-    def __init__(self, model: Any, pad_id: int | None, owned: bool) -> None:
-        self.pad_id = pad_id or 0
-        self.owned = owned
+    def __init__(self, model: Any, pad_id: int) -> None:
+        self.pad_id = pad_id
         self.dtypes: list[str] = []
         self.notes: list[str] = []
         self._set_model(model)
@@ -79,8 +77,7 @@ class Scorer:
         can_convert = self.model.dtype != torch.float32 and not is_fixed(self.model)
         if can_convert and not np.isfinite(values).all():
             self._note(f"{self.model.dtype} gave NaN or infinite values: the rest of the run uses float32.")
-            # the caller's own model is never changed
-            self._set_model((self.model if self.owned else copy.deepcopy(self.model)).float())
+            self._set_model(copy.deepcopy(self.model).float())  # the caller's own model is never changed
             self.check(inputs[-1:], lookups[-1:])
             values = self._values(inputs, lookups)
         return np.split(values, np.cumsum([len(some) for some in lookups])[:-1])
@@ -114,10 +111,10 @@ class NextSentenceScorer(Scorer):
 class LanguageModelScorer(Scorer):
     """Masked, causal and encoder-decoder models."""
 
-    def __init__(self, model: Any, kind: str, pad_id: int | None, owned: bool) -> None:
+    def __init__(self, model: Any, kind: str, pad_id: int) -> None:
         self.causal = kind == "causal"
         self.seq2seq = kind == "seq2seq"
-        super().__init__(model, pad_id, owned)
+        super().__init__(model, pad_id)
 
     def _set_model(self, model: Any) -> None:
         super()._set_model(model)
@@ -127,7 +124,6 @@ class LanguageModelScorer(Scorer):
         self.head = Head(model, self.base, self._placeholder_inputs)
         self.gathers = True  # the head runs on gathered states
         self.cuts = self.head.output is not None  # with chosen rows of the output matrix
-        self.one_by_one = False  # padding changes the values
 
     def _placeholder_inputs(self, ids: Tensor) -> dict[str, Any]:
         if not self.seq2seq:
@@ -171,11 +167,8 @@ class LanguageModelScorer(Scorer):
         return decoded.to(self.device)
 
     def _values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
-        if self.one_by_one and len(inputs) > 1:
-            pairs = zip(inputs, lookups, strict=True)
-            return np.concatenate([self._values([sequence], [some]) for sequence, some in pairs])
         if not self.gathers:
-            return self._full_values(inputs, lookups)
+            return np.concatenate(list(map(self._full_values, inputs, lookups)))
         number: dict[tuple[int, int], int] = {}  # of a queried position (input, position)
         rows = [
             number.setdefault((i, lookup.position), len(number))
@@ -201,18 +194,13 @@ class LanguageModelScorer(Scorer):
             values[selected] = some
         return values.cpu().double().numpy()  # some devices have no float64
 
-    def _full_values(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Values:
-        """The slow path: all logits at all positions, a few inputs at a time."""
-        bytes_per_input = self.head.vocabulary * 4 * max(sequence.size for sequence in inputs)
-        step = max(1, _FULL_BYTES // bytes_per_input)
-        values: list[float] = []
-        for start in range(0, len(inputs), step):
-            logits = self.model(**self._tensors(inputs[start : start + step])).logits.float()
-            for i, some in enumerate(lookups[start : start + step]):
-                for lookup in some:
-                    at = logits[i, lookup.position]
-                    normaliser = torch.logsumexp(at, dim=-1) if lookup.normalise else 0.0
-                    values.append(float(at[lookup.target] - normaliser))
+    def _full_values(self, sequence: Input, lookups: Sequence[Lookup]) -> Values:
+        """The slow path: all logits at all positions of one input."""
+        logits = self.model(**self._tensors([sequence])).logits[0].float()
+        values = []
+        for lookup in lookups:
+            normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
+            values.append(float(logits[lookup.position, lookup.target] - normaliser))
         return np.array(values)
 
     @torch.inference_mode()
@@ -223,77 +211,61 @@ class LanguageModelScorer(Scorer):
         the padding, or a "causal" model that depends on the following tokens.
         """
         positions = sorted({(n, lookup.position) for n, some in enumerate(lookups) for lookup in some})
-        single = [self.model(**self._tensors([sequence])).logits[0] for sequence in inputs]
-        full = torch.stack([single[n][position] for n, position in positions])
-        tolerance = self._relative_tolerance() * (1 + _largest(full))
-        if self.causal:
-            self._check_causal(inputs, positions, full, _LOOKAHEAD_TOLERANCE * tolerance)
+
+        def full_logits(some: Sequence[Input]) -> Tensor:
+            return _at(positions, [self.model(**self._tensors([one])).logits[0] for one in some])
+
         name = type(self.model).__name__
-        reason = "its head gives other values than the whole model"
-        try:
-            states = self._states_at(inputs, positions)
-            if not _close(self.head.logits(states), full, tolerance):
-                positions = [place for place in positions if place[0] == 0]
-                full = full[: len(positions)]
-                states = self._states_at(inputs[:1], positions)
-                self.gathers = self.one_by_one = _close(self.head.logits(states), full, tolerance)
-        except _UNUSABLE as error:
-            if should_reduce_batch_size(error):
-                raise
-            self.gathers, reason = False, f"its head cannot run separately ({type(error).__name__})"
-            logger.debug("the gathered states failed: %r", error)
+        full = full_logits(inputs)
+        quantised = getattr(self.model, "is_quantized", False)
+        relative = _QUANTISED_TOLERANCE if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
+        tolerance = relative * (1 + _largest(full))
+        if self.causal:
+            longer = full_logits([one.followed_by(one.input_ids[:2]) for one in inputs])
+            if not _close(longer, full, _LOOKAHEAD_TOLERANCE * tolerance):
+                raise ModelError(
+                    f"{name} depends on the following tokens, so it is not a causal language model as it "
+                    f"is. Load it as a masked model, or with is_decoder=True."
+                )
+        self.gathers = _agrees(
+            lambda: self.head.logits(_at(positions, self._states(inputs))), full, tolerance
+        )
         if not self.gathers:
-            self._note(f"{name}: {reason}, so every pass computes all outputs (slow but exact).")
-            together = self.model(**self._tensors(inputs)).logits
-            padded = torch.stack([together[n, position] for n, position in positions])
-            self.one_by_one = not _close(padded, full, tolerance)
-        if self.one_by_one:
-            self._note(f"Padding changes the values of {name}: inputs run one by one.")
-        if self.gathers and self.cuts and not self._can_cut(states, positions, lookups, full, tolerance):
-            self.cuts = False
-        if self.gathers and not self.cuts:
+            self._note(
+                f"{name}: its head alone, or padding, gives other values than the whole model, so every pass "
+                f"computes all outputs of one input (slow but exact)."
+            )
+            return
+        if self.cuts:
+            states = _at(positions, self._states(inputs))
+            number = {place: i for i, place in enumerate(positions)}
+            asked = [(number[n, a.position], a.target) for n, some in enumerate(lookups) for a in some]
+            row, target = torch.tensor(asked, device=self.device).unbind(dim=-1)
+            ids = torch.unique(target)
+            log_probs = full.float().log_softmax(dim=-1)[row, target]
+            self.cuts = _agrees(lambda: self.head.columns(states, ids), full[:, ids], tolerance) and _agrees(
+                lambda: self.head.values(states, row, target, True, True), log_probs, tolerance
+            )
+        if not self.cuts:
             self._note(
                 f"The head of {name} is more than a linear map, so contrasts compute all logits of their "
                 f"positions."
             )
 
-    def _can_cut(
-        self,
-        states: Tensor,
-        positions: Sequence[tuple[int, int]],
-        lookups: Sequence[Sequence[Lookup]],
-        full: Tensor,
-        tolerance: float,
-    ) -> bool:
-        """Whether rows of the output matrix give the logits and normalisers of the whole head."""
-        asked = [((n, lookup.position), lookup.target) for n, some in enumerate(lookups) for lookup in some]
-        indices = [(positions.index(place), target) for place, target in asked if place in positions]
-        row, target = torch.tensor(indices, device=self.device).unbind(dim=-1)
-        ids = torch.unique(target)
-        log_probs = full.float().log_softmax(dim=-1)[row, target]
-        try:
-            return _close(self.head.columns(states, ids), full[:, ids], tolerance) and _close(
-                self.head.values(states, row, target, True, True), log_probs, tolerance
-            )
-        except _UNUSABLE as error:
-            if should_reduce_batch_size(error):
-                raise
-            logger.debug("the cut output matrix failed: %r", error)
-            return False
-
     @torch.inference_mode()
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether the whole model gives the same values for a packed row and for its texts separately."""
-        sequence, lookups = row
+        separate = np.concatenate([self._full_values(*text) for text in texts])
+        tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
         try:
-            reason = unsupported_reason(self.model, self.base, sequence.size)
-            if reason is None:
-                packed = self._full_values([sequence], [lookups])
-                separate = np.concatenate([self._full_values([given], [some]) for given, some in texts])
-                tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
-                if _close(torch.from_numpy(packed), torch.from_numpy(separate), tolerance):
-                    return True
-                reason = f"packed texts get other values, by up to {np.abs(packed - separate).max():.1g}"
+            difference = np.abs(self._full_values(*row) - separate)
+            largest = difference[np.isfinite(separate)].max()
+            window = attention_window(self.model)
+            if largest <= tolerance and row[0].size <= window:
+                return True
+            reason = f"packed texts get other values, by up to {largest:.1g}"
+            if row[0].size > window:
+                reason = f"its attention window is {window} tokens"
         except _UNUSABLE as error:
             reason = f"it cannot process packed texts ({type(error).__name__})"
             logger.debug("the packed row failed: %r", error)
@@ -303,26 +275,10 @@ class LanguageModelScorer(Scorer):
         )
         return False
 
-    def _states_at(self, inputs: Sequence[Input], positions: Sequence[tuple[int, int]]) -> Tensor:
-        states = self._states(inputs)
-        return torch.stack([states[n, position] for n, position in positions])
 
-    def _relative_tolerance(self) -> float:
-        if getattr(self.model, "is_quantized", False):
-            return _QUANTISED_TOLERANCE
-        return _TOLERANCE.get(self.model.dtype, 1e-5)
-
-    def _check_causal(
-        self, inputs: Sequence[Input], positions: Sequence[tuple[int, int]], full: Tensor, tolerance: float
-    ) -> None:
-        """Refuse a model whose values depend on the following tokens."""
-        longer = [sequence.followed_by(sequence.input_ids[:2]) for sequence in inputs]
-        logits = [self.model(**self._tensors([sequence])).logits[0] for sequence in longer]
-        if not _close(torch.stack([logits[n][position] for n, position in positions]), full, tolerance):
-            raise ModelError(
-                f"{type(self.model).__name__} depends on the following tokens, so it is not a causal "
-                f"language model as it is. Load it as a masked model, or with is_decoder=True."
-            )
+def _at(positions: Sequence[tuple[int, int]], outputs: Sequence[Tensor] | Tensor) -> Tensor:
+    """The outputs at some positions (number of the input, position)."""
+    return torch.stack([outputs[n][position] for n, position in positions])
 
 
 def _largest(values: Tensor) -> float:
@@ -330,8 +286,18 @@ def _largest(values: Tensor) -> float:
     return finite.abs().amax().item() if finite.numel() else 0.0
 
 
+def _agrees(compute: Callable[[], Tensor], expected: Tensor, tolerance: float) -> bool:
+    """Whether a fast path gives the expected values, where those are finite."""
+    try:
+        return _close(compute(), expected, tolerance)
+    except _UNUSABLE as error:
+        if should_reduce_batch_size(error):
+            raise
+        logger.debug("a fast path failed: %r", error)
+        return False
+
+
 def _close(values: Tensor, expected: Tensor, tolerance: float) -> bool:
-    """Whether all values are close to the expected ones, where those are finite."""
     if values.shape != expected.shape:
         return False
     finite = expected.isfinite()

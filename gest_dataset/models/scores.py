@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import platform
 import time
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,27 +21,23 @@ from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ScoringError, SettingError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import compute_result, headline_text
-from gest_dataset.models import distributed, precision
+from gest_dataset.measures.result import compute_result
+from gest_dataset.models import distributed
 from gest_dataset.models.base import Model
-from gest_dataset.models.loading import LoadedModel
-from gest_dataset.models.random_baseline import random_baseline
+from gest_dataset.models.loading import LoadedModel, random_baseline
+from gest_dataset.models.precision import precision_error, precision_note, sample_ids
 from gest_dataset.models.request import Request
-from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
-from gest_dataset.probes.probe import Probe, check_kind
+from gest_dataset.probes.options import applicable_rules
+from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.queries import Sample, Score
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError
-from gest_dataset.runs.folder import Run, RunWriter, new_manifest, open_run
+from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
 from gest_dataset.runs.manifest import SCORES, signature
-from gest_dataset.runs.result import RunResult
-from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
-
-Skipped = tuple[str, int, str]  # id, template, reason
 
 
 @dataclass(frozen=True)
@@ -88,28 +83,29 @@ class Scores(RunResult):
         )
 
     def __repr__(self) -> str:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)  # the headline says it
-            headline = headline_text(MEASURES[self.metadata["measure"]], self.result())
-        return (
-            f"Scores(model={self.metadata['model']!r}, config={self.metadata['config']!r}, "
-            f"scored={self.table.num_rows}, skipped={self.skipped.num_rows}, {headline})"
-        )
+        return f"Scores({self.signature})"
 
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """A finished run of scores; `new` is False if it was already finished and only read."""
+    """Scores, and the folder and the result of their run if it is written.
 
-    path: Path
+    `new` is False if the run was already finished and only read.
+    """
+
     scores: Scores
-    result: dict[str, Any]
-    new: bool
+    path: Path = Path()
+    result: dict[str, Any] = field(default_factory=dict)
+    new: bool = True
 
 
-def record(model: Model, request: Request, path: Path, command: Sequence[str]) -> ScoredRun:
+def record(model: Model, request: Request, path: Path | None, command: Sequence[str]) -> ScoredRun:
     """Score a request as a run in a folder: new, resumed, or read if it is finished."""
-    check_kind(request.probe, model.kind, model.name, request.name)
+    if path is None:
+        return ScoredRun(score_request(model, request))
+    settings = request.run_settings(model)
+    if any(one != settings for one in distributed.gather(settings)):
+        raise ScoringError("The processes of this run loaded different models. Give them the same files.")
     manifest = new_manifest(
         measure=request.measure.name,
         model=model.name,
@@ -117,7 +113,7 @@ def record(model: Model, request: Request, path: Path, command: Sequence[str]) -
         language=request.language,
         data_fingerprint=request.fingerprint,
         table=SCORES,
-        settings=request.settings(model),
+        settings=settings,
         command=command,
         device=model.device,
     )
@@ -138,26 +134,24 @@ def record(model: Model, request: Request, path: Path, command: Sequence[str]) -
             skipped = pa.table(finished.result["skipped"], schema=_SKIPPED)
             table = finished.table.replace_schema_metadata(None)
             scores = Scores(table, skipped, finished.manifest.metadata, request.rows)
-            return ScoredRun(path, scores, finished.result["result"], new=False)
+            return ScoredRun(scores, path, finished.result["result"], new=False)
         scores = score_request(model, request, writer.cache if writer else None)
-        return ScoredRun(path, scores, distributed.on_main(finish).result["result"], new=True)
+        return ScoredRun(scores, path, distributed.on_main(finish).result["result"])
 
 
 def score_request(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
-    """The scores, with the headlines of random baselines and the error of half precision, if requested."""
+    """The scores, with the headlines of random baselines if requested and the error of half precision."""
     scores = compute_scores(model, request, cache)
     metadata = dict(scores.metadata)
-    if request.null:
+    if request.settings.null:
         metadata["null"] = _baseline_headlines(model, request, cache)
-    if isinstance(model, LoadedModel) and model.load_float32 and precision.is_half_on_cpu(model):
-        notes = precision.warnings_on(model)
-        if precision.fits_in_float32(model):
-            ids = set(precision.sample_ids(scores.table))
-            rows = request.rows.filter(lambda name: name in ids, input_columns="id")
-            exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-            metadata["precision"] = precision.error_of(request.measure, scores.table, exact.table)
-            notes.append(precision.error_note(request.measure, metadata["dtype"], metadata["precision"]))
-        metadata["notes"] = [*metadata["notes"], *notes]
+    half = metadata["dtype"] in ("bfloat16", "float16") and metadata["device"] == "cpu"
+    if half and isinstance(model, LoadedModel) and model.load_float32:
+        ids = sample_ids(scores.table)
+        rows = request.rows.filter(lambda name: name in ids, input_columns="id")
+        exact = compute_scores(model.load_float32(), replace(request, rows=rows))
+        metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
+        metadata["notes"] = [*metadata["notes"], precision_note(metadata["dtype"], metadata["precision"])]
     return replace(scores, metadata=metadata)
 
 
@@ -168,81 +162,67 @@ def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | N
             f"{model.name} is a served model, which has no random baselines: leave out --null."
         )
     headlines = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)
-        for seed in range(1, request.null + 1):
-            result = compute_scores(random_baseline(model, seed), request, cache).result()
-            headlines.append(Estimate.of(result, request.measure.headline(result).name).value)
+    for seed in range(1, request.settings.null + 1):
+        result = compute_scores(random_baseline(model, seed), request, cache).result()
+        headlines.append(Estimate.of(result, request.measure.headline(result).name).value)
     return headlines
 
 
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
     """Turn rows into queries, ask the model, and fold its values into scores."""
-    probe, rows = request.probe, request.rows
-    reader = model.reader(probe, applicable_rules(request.options, probe, model.kind))
-    builders = probe.query_builders(model.kind, request.options)
+    probe, rows, settings = request.probe, request.rows, request.settings
+    reader = model.reader(probe, applicable_rules(settings.options, probe, model.kind))
+    builders = probe.query_builders(model.kind, settings.options)
     start = time.perf_counter()
-    keys: list[tuple[Row, int]] = []
-    samples: list[Sample] = []
-    skipped: list[Skipped] = []
+    samples: list[tuple[Row, int, Sample]] = []
+    skipped: list[dict[str, Any]] = []
     for row in rows.to_list():
         for template, ask in builders.items():
             try:
-                samples.append(ask(row, reader))
-                keys.append((row, template))
+                samples.append((row, template, ask(row, reader)))
             except SkipSampleError as error:
-                skipped.append((row["id"], template, str(error)))
-    unused = sorted(builders.keys() - {template for _, template in keys})
-    if unused and (len(unused) == len(builders) or request.options.templates != EXTENDED_NAME):
+                skipped.append({"id": row["id"], "template": template, "reason": str(error)})
+    unused = sorted(builders.keys() - {template for _, template, _ in samples})
+    if unused and (len(unused) == len(builders) or settings.options.templates != EXTENDED_NAME):
         raise _no_scores(skipped, unused[0], model, request)
-    queries = [query for sample in samples for query in sample.queries]
-    answer = model.log_probs(queries, request.batch_tokens, f"{model.name} on {request.name}", cache)
+    queries = [query for _, _, sample in samples for query in sample.queries]
+    answer = model.log_probs(queries, settings.batch_tokens, f"{model.name} on {request.name}", cache)
     values = iter(answer.values)
     scored: list[tuple[Row, int, Score]] = []
-    for (row, template), sample in zip(keys, samples, strict=True):
+    for row, template, sample in samples:
         score = sample.fold([next(values) for _ in sample.queries])
         if all(value is None or np.isfinite(value) for value in score):
             scored.append((row, template, score))
         else:
-            skipped.append((row["id"], template, answer.not_finite))
-    for template in builders.keys() - unused:
-        if not any(number == template for _, number, _ in scored):
-            raise _no_scores(skipped, template, model, request)
+            skipped.append({"id": row["id"], "template": template, "reason": answer.not_finite})
+    for template in builders.keys() - unused - {number for _, number, _ in scored}:
+        raise _no_scores(skipped, template, model, request)
     metadata = {
         "config": request.name,
         "data_fingerprint": request.fingerprint,
         "model": model.name,
-        "revision": model.revision,
-        "from_hub": model.from_hub,
-        "requested_revision": model.requested_revision,
-        "kind": model.kind,
+        **request.facts(model),
         **model.facts(),
         "measure": request.measure.name,
         "templates": [template for template in builders if template and template not in unused],
-        "options": effective_options(request.options, probe, model.kind),
-        "start": request.start(model),
-        "limit": request.limit,
         "dtype": answer.dtype,
         "device": model.device_name,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
         "scored": len(scored),
-        "skipped": dict(Counter(reason for _, _, reason in skipped)),
+        "skipped": dict(Counter(entry["reason"] for entry in skipped)),
         "passes": asdict(answer.passes),
         "notes": [
             *request.notes_on(model),
-            *(f"template {template} is left out: {_reasons(skipped, template, 1)}" for template in unused),
+            *(f"template {template} is left out: {_reasons(skipped, template)}" for template in unused),
             *answer.notes,
-            *unused_options(request.options, probe, model.kind),
         ],
         "seconds": time.perf_counter() - start + answer.earlier_seconds,
         "packages": {package: version(package) for package in _PACKAGES},
         "python": platform.python_version(),
         "gest_dataset": __version__,
     }
-    skipped_table = pa.Table.from_pylist(
-        [dict(zip(_SKIPPED.names, entry, strict=True)) for entry in skipped], schema=_SKIPPED
-    )
+    skipped_table = pa.Table.from_pylist(skipped, schema=_SKIPPED)
     return Scores(_table(scored, probe, rows.features), skipped_table, metadata, rows)
 
 
@@ -260,18 +240,17 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     return pa.table(columns)
 
 
-def _reasons(skipped: Sequence[Skipped], template: int, number: int) -> str:
-    """The most common reasons why samples of a template were skipped."""
-    counts = Counter(reason for _, other, reason in skipped if other == template).most_common(number)
-    if number == 1:
-        return counts[0][0] if counts else "there are no rows"
-    return "; ".join(f"{count} x {reason}" for reason, count in counts) or "there are no rows"
+def _reasons(skipped: Sequence[dict[str, Any]], template: int) -> str:
+    """The most common reason why samples of a template were skipped."""
+    reasons = Counter(entry["reason"] for entry in skipped if entry["template"] == template)
+    return reasons.most_common(1)[0][0] if reasons else "there are no rows"
 
 
-def _no_scores(skipped: Sequence[Skipped], template: int, model: Model, request: Request) -> ScoringError:
-    first = next((f" (first: {name})" for name, other, _ in skipped if other == template), "")
+def _no_scores(
+    skipped: Sequence[dict[str, Any]], template: int, model: Model, request: Request
+) -> ScoringError:
     where = f" in template {template}" if template else ""
     return ScoringError(
-        f"No sample of {request.name} can be scored{where} with {model.name}{first}: "
-        f"{_reasons(skipped, template, 3)}.\nChoose other templates, `multi_token`, or another model."
+        f"No sample of {request.name} can be scored{where} with {model.name}: "
+        f"{_reasons(skipped, template)}.\nChoose other templates, `multi_token`, or another model."
     )

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Container
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +12,28 @@ import pyarrow as pa
 from datasets import Dataset, Features, Value
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.config import STRING
-from gest_dataset.builders.controls import FIELDS, QUADRUPLET
-from gest_dataset.builders.neutral import SPAN
-from gest_dataset.data import folder, parquet
+from gest_dataset.builders.config import KIND_FIELDS, STRING
+from gest_dataset.data import folder
 from gest_dataset.data.tables import read_table
-from gest_dataset.errors import ConfigError, DataError, convert_errors, describe_error
+from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import measure_of
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+
+_INTEGER = Value("int32")
+_SPAN = KIND_FIELDS["neutral"]["masculine_span"].feature
+_SPAN_MEANING = "[start, end] in characters"
+# Field -> its type, and what a cell must be; other fields are texts
+_FIELDS: dict[str, tuple[Any, str]] = {
+    "id": (STRING, "the name of a sample"),
+    "stereotype": (_INTEGER, f"the number of a stereotype, 1 to {len(STEREOTYPES)}"),
+    "word_index": (_INTEGER, "the number of a word, from 0"),
+    "occupation_gender": (STRING, f"one of {', '.join(GENDERS)}"),
+    "masculine_span": (_SPAN, _SPAN_MEANING),
+    "feminine_span": (_SPAN, _SPAN_MEANING),
+    "keywords": (KIND_FIELDS["quadruplets"]["keywords"].feature, "4 pairs [start, end] of characters"),
+}
+_TEXT = (STRING, "a text")
+_SPANS = {"masculine_span": 1, "feminine_span": 1, "keywords": 4}  # and their number
 
 
 def data_name(path: Path, config: str | None = None) -> str:
@@ -58,117 +69,61 @@ def _read_folder(path: Path, config: str | None) -> Dataset:
         )
     if config is None and len(configs) > 1:
         raise ConfigError(f"{path} has several configs. Choose one with --config: {', '.join(configs)}.")
-    if config is not None and config not in configs:
-        raise ConfigError(f"{path} has no config {config!r}, only {', '.join(configs)}.")
     name = config or configs[0]
+    if name not in configs:
+        raise ConfigError(f"{path} has no config {name!r}, only {', '.join(configs)}.")
     content = folder.read_config(path, name)
-
-    def damaged(error: BaseException) -> DataError:
-        return DataError(
-            f"{folder.config_path(path, name)} is damaged ({describe_error(error)}). Build it again."
-        )
-
-    with convert_errors(damaged):
-        return Dataset(parquet.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)
+    return Dataset(folder.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)
 
 
 def _read_file(path: Path) -> Dataset:
     table = read_table(path)
     measure, probe = measure_of(list(table.columns), str(path))
-    fields = dict.fromkeys(sorted(probe.fields), _TEXT)
-    fields |= {field: _FIELDS[field] for field in probe.fields if field in _FIELDS}
-    if probe.label is not None:
-        fields[probe.label] = _TOPICS[probe.label]
-    if measure.unit.column is not None and measure.unit.column in table.columns:
-        fields.setdefault(measure.unit.column, _UNIT)
-    if "id" in table.columns:
-        fields = {"id": _ID, **fields}
-    columns: dict[str, list[Any]] = {}
-    for field, kind in fields.items():
-        columns[field] = []
-        for number, value in enumerate(table.columns[field], start=1):
+    names = [*(["id"] if "id" in table.columns else []), *sorted(probe.fields)]
+    unit = measure.unit.column
+    if unit is not None and unit in table.columns and unit not in names:
+        names.append(unit)
+    # StereoSet has a text called `stereotype`
+    kinds = {name: "text" if name == "stereotype" and probe.label != name else name for name in names}
+    features = Features({name: _FIELDS.get(kind, _TEXT)[0] for name, kind in kinds.items()})
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for name, values in columns.items():
+        for number, value in enumerate(table.columns[name], start=1):
             try:
-                columns[field].append(kind.parse(value))
+                values.append(_parse(kinds[name], value, optional=name not in ("id", *probe.fields)))
             except (TypeError, ValueError) as error:
                 shown = "empty" if value in (None, "") else repr(value)
-                problem = f"`{field}` is {shown}, not {kind.description}"
+                problem = f"`{name}` is {shown}, not {_FIELDS.get(kinds[name], _TEXT)[1]}"
                 raise DataError.at(table.path, f"row {number}", problem) from error
-    features = Features({field: kind.feature for field, kind in fields.items()})
     rows: Dataset = Dataset.from_dict(columns, features)
     if not len(rows):
         raise DataError(f"{path} has no rows.")
     return rows
 
 
-@dataclass(frozen=True)
-class _Field:
-    """How a cell is parsed; `parse` raises a TypeError or ValueError if it is not the `description`."""
-
-    parse: Callable[[Any], Any]
-    description: str
-    feature: Any
-
-
-def _parse_text(value: Any) -> str:
+def _parse(name: str, value: Any, optional: bool) -> Any:
+    """The value of a cell; a TypeError or ValueError if it does not fit the field."""
+    if value in (None, "") and (optional or name == "keywords"):
+        return None
+    if optional or (name == "id" and value not in (None, "")):
+        return str(value)
+    if name in ("stereotype", "word_index"):
+        number = int(value)
+        allowed = STEREOTYPES if name == "stereotype" else range(sys.maxsize)
+        if number not in allowed or number != float(value):
+            raise ValueError
+        return number
+    if name in _SPANS:
+        content = json.loads(value) if isinstance(value, str) else value  # text files hold lists as JSON
+        spans = content if name == "keywords" else [content]
+        if len(spans) != _SPANS[name]:
+            raise ValueError
+        for start, end in spans:
+            if type(start) is not int or type(end) is not int or not 0 <= start < end:
+                raise ValueError
+        return content
+    if name == "occupation_gender" and value not in GENDERS:
+        raise ValueError
     if not isinstance(value, str) or not value.strip():
         raise ValueError
     return value
-
-
-def _parse_name(value: Any) -> str:
-    if value in (None, ""):
-        raise ValueError
-    return str(value)
-
-
-def _parse_optional_name(value: Any) -> str | None:
-    return None if value in (None, "") else str(value)
-
-
-def _parse_gender(value: Any) -> str:
-    if value not in GENDERS:
-        raise ValueError
-    return str(value)
-
-
-def _parse_integer(value: Any, allowed: Container[int] = range(sys.maxsize)) -> int:
-    number = int(value)
-    if number not in allowed or (isinstance(value, float) and value != number):
-        raise ValueError
-    return number
-
-
-def _parse_span(value: Any) -> list[int]:
-    """A span; text files hold it as JSON."""
-    start, end = map(_parse_integer, json.loads(value) if isinstance(value, str) else value)
-    if start >= end:
-        raise ValueError
-    return [start, end]
-
-
-def _parse_spans(value: Any) -> list[list[int]] | None:
-    if value in (None, ""):
-        return None
-    spans = json.loads(value) if isinstance(value, str) else value
-    if len(spans) != len(FIELDS):
-        raise ValueError
-    return [_parse_span(span) for span in spans]
-
-
-_INTEGER = Value("int32")
-_TEXT = _Field(_parse_text, "a text", STRING)
-_ID = _Field(_parse_name, "the name of a sample", STRING)
-_UNIT = _Field(_parse_optional_name, "the name of a unit", STRING)
-_SPAN = _Field(_parse_span, "[start, end] in characters", SPAN)
-_SPANS = f"{len(FIELDS)} pairs [start, end] of characters"
-_NUMBER = f"the number of a stereotype, 1 to {len(STEREOTYPES)}"
-_FIELDS = {
-    "word_index": _Field(_parse_integer, "the number of a word, from 0", _INTEGER),
-    "keywords": _Field(_parse_spans, _SPANS, QUADRUPLET["keywords"].feature),
-    "masculine_span": _SPAN,
-    "feminine_span": _SPAN,
-}
-_TOPICS = {
-    "stereotype": _Field(partial(_parse_integer, allowed=STEREOTYPES), _NUMBER, _INTEGER),
-    "occupation_gender": _Field(_parse_gender, f"one of {', '.join(GENDERS)}", STRING),
-}

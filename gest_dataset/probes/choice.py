@@ -11,19 +11,25 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
-from gest_dataset.errors import SettingError
 from gest_dataset.languages import SOURCE
 from gest_dataset.probes import prompts
-from gest_dataset.probes.prompts import EMPTY, FILTERED, REFUSED, Answer, Prompt, is_refusal
+from gest_dataset.probes.prompts import (
+    EMPTY,
+    FILTERED,
+    REFUSED,
+    Answer,
+    Prompt,
+    Reading,
+    is_refusal,
+    without_thoughts,
+)
 
 LETTERS = "abc"
 UNREADABLE, SEVERAL = "no option is named", "several options are named"
-_TABLE = Path(__file__).with_name("choices.json")
 _OPTIONS = ("male", "female", "neither")
 _SENTENCE_ENDS = " .!?…"
 _MARKS = " \n\t\"'“”„‚‘’«»*_`"  # around an answer
@@ -54,41 +60,20 @@ class Wording(prompts.Wording):
     female: str = ""
     neither: str = ""
 
-    @property
-    def has_sentence(self) -> bool:
-        return any(getattr(self, name) for name in _OPTIONS)
-
-    def missing(self) -> list[str]:
-        options = [name for name in _OPTIONS if self.has_sentence and not getattr(self, name)]
-        return [*super().missing(), *options]
+    def problem(self) -> str:
+        filled = [bool(getattr(self, name)) for name in _OPTIONS]
+        if all(filled) if self.language == SOURCE else not any(filled):
+            return super().problem() if self.language == SOURCE else ""
+        return (
+            "does not fit: in English it needs male, female and neither; in other languages it has none of "
+            "them, since its options are the two variants of a pair"
+        )
 
     def options(self, row: Mapping[str, Any]) -> dict[str, str]:
         """The texts of the options for a row."""
-        if not self.has_sentence:
+        if self.language != SOURCE:
             return {"male": row["masculine"], "female": row["feminine"]}
         return {name: getattr(self, name) for name in _OPTIONS}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The chosen option (`male`, `female`, `neither` or `other`) and its position, or why there is none."""
-
-    option: str
-    position: int | None
-    problem: str = ""
-
-
-def read_wordings(language: str, path: Path | None = None) -> tuple[Wording, ...]:
-    """The wordings in a language, from our table or a user's."""
-    wordings = prompts.read_wordings(Wording, language, path or _TABLE)
-    for wording in wordings:
-        if wording.has_sentence != (language == SOURCE):
-            raise SettingError(
-                f"The prompt {wording.name!r} in {language!r} does not fit. In English it needs {{sentence}} "
-                "in its text, and male, female and neither. In other languages it has none of these: its "
-                "options are the two variants of a pair."
-            )
-    return wordings
 
 
 def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Iterator[Prompt]:
@@ -101,22 +86,27 @@ def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> 
             yield Prompt(row["id"], f"{wording.name}:{'-'.join(order)}", text, repeat)
 
 
-def parse_choice(prompt: Prompt, answer: Answer) -> Choice:
-    """The option that an answer names.
+def read(prompt: Prompt, answer: Answer) -> Reading:
+    """The option that an answer names without its thoughts, and the shares of the letters."""
+    return replace(parse_choice(prompt, without_thoughts(answer)), shares=letter_shares(prompt, answer))
+
+
+def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
+    """The option that an answer names: `male`, `female`, `neither` or `other`.
 
     It is the only letter in brackets or at the beginning. Without one it is the option whose words begin the
     answer, or of which the answer is the beginning. A refusal is `other`.
     """
     order = _order(prompt)
     if answer.problem in (EMPTY, FILTERED) or not answer.text.strip():
-        return Choice("other", None, answer.problem or EMPTY)
+        return Reading("other", None, answer.problem or EMPTY)
     named = _named_by_letter(answer.text) or _named_by_words(prompt, answer.text)
     positions = [LETTERS.index(letter) for letter in named]
     if len(positions) == 1 and positions[0] < len(order):
-        return Choice(order[positions[0]], positions[0])
+        return Reading(order[positions[0]], positions[0])
     if is_refusal(answer.text):
-        return Choice("other", None, REFUSED)
-    return Choice("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
+        return Reading("other", None, REFUSED)
+    return Reading("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
 
 
 def _named_by_letter(text: str) -> set[str]:

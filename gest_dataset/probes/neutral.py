@@ -35,7 +35,7 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
         for tokens, slot in zip((masculine, feminine), slots, strict=True)
     ]
     if around[0] != around[1]:
-        raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
+        raise SkipSampleError("the rest of the sentence is tokenized differently in the two variants")
     if tokenizer.kind == "seq2seq":
         return spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
     check_distinct(masculine.slice(slots[0]), feminine.slice(slots[1]))

@@ -3,7 +3,8 @@
 Masked (section 4.3 of Pikuliak et al., 2024): ln P(m) - ln P(f) at the one token that differs, for pairs that
 differ in exactly one token. With `multi_token`: mean ln P of the masculine word's tokens minus that of the
 feminine word's, with each word masked as a whole. Causal and encoder-decoder models, which the paper does not
-cover: the difference of log-likelihoods.
+cover: the difference of log-likelihoods. If several words differ, the text from the first to the last counts
+as the word.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gest_dataset.builders.words import core_span, split
+from gest_dataset.builders.words import core_span, differing_words, split
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.queries import (
     Sample,
     check_distinct,
-    contrast_of,
     log_likelihood_contrast,
     masked,
     masked_contrast,
@@ -35,7 +35,8 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token
     for side in (masculine, feminine):
         if index >= len(split(side.text)):
             raise SkipSampleError(f"there is no word number {index} in the sentence")
-    slots = [side.slot(*core_span(side.text, index)) for side in (masculine, feminine)]
+    last = max([index, *(differing_words(masculine.text, feminine.text) or ())])
+    slots = [side.slot(*core_span(side.text, index, last)) for side in (masculine, feminine)]
     if tokenizer.kind == "seq2seq":
         return spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
     if multi_token:
@@ -43,14 +44,13 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token
         queries = (masked(tokenizer, masculine, slots[0]), masked(tokenizer, feminine, slots[1]))
         return Sample(queries, lambda values: (float(values[0].mean() - values[1].mean()),))
     if len(slots[0]) != len(slots[1]):
-        raise SkipSampleError("the two words are not as many tokens")
+        raise SkipSampleError("the two words have different numbers of tokens")
     if slots[0] != slots[1]:
-        raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
+        raise SkipSampleError("the rest of the sentence is tokenized differently in the two variants")
     differing = [i for i in slots[0] if masculine.ids[i] != feminine.ids[i]]
     if len(differing) != 1:
         raise SkipSampleError(f"the two words differ in {len(differing)} tokens")
-    query = masked_contrast(tokenizer, masculine, feminine, differing)
-    return Sample((query,), lambda values: (contrast_of(values[0]),))
+    return masked_contrast(tokenizer, masculine, feminine, differing)
 
 
 PROBE = Probe(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.errors import SettingError
 from gest_dataset.probes.queries import Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer
 
@@ -53,12 +52,3 @@ class Probe:
     templated: bool = False
     intersentence: bool = False
     scores_whole_texts: bool = False
-
-
-def check_kind(probe: Probe, kind: str, model: str, config: str) -> None:
-    """Reject a model of a kind that does not suit the probe."""
-    if kind not in probe.kinds:
-        raise SettingError(
-            f"{model} is a {kind} model, and the {probe.name} probe of {config} needs a "
-            f"{' or '.join(sorted(probe.kinds))} one. Choose another config or another model."
-        )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +15,6 @@ from gest_dataset.storage import parse_json
 EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"
 REFUSED = "refused"
 SENTENCE = "{sentence}"
-_REQUIRED = ("language", "name", "text")
 _REFUSALS = re.compile(
     r"\b(?:as an? (?:ai|language model)|i(?:['’]m| am) (?:sorry|unable|not able)"
     r"|i (?:cannot|(?:can|won)['’]t))\b",
@@ -50,6 +48,22 @@ class Answer:
     top: tuple[tuple[str, float], ...] = ()
 
 
+@dataclass(frozen=True)
+class Reading:
+    """The option or gender that an answer is read as; `problem` is why there is none.
+
+    `position` is that of the chosen option, `shares` are the probabilities of the options' letters, `rule` is
+    the rule that found a gender, and `evidence` the words that show it.
+    """
+
+    value: str
+    position: int | None = None
+    problem: str = ""
+    rule: str = ""
+    evidence: tuple[str, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+
 def without_thoughts(answer: Answer) -> Answer:
     """The answer without what a reasoning model thought; one that never stopped thinking was cut off.
 
@@ -77,36 +91,25 @@ class Wording:
     language: str
     text: str
 
-    @property
-    def has_sentence(self) -> bool:
-        """Whether the text must contain `{sentence}`."""
-        return True
-
     def render(self, row: Mapping[str, Any]) -> str:
         """The text of the prompt for a row."""
         return self.text.replace(SENTENCE, str(row.get("sentence", "")))
 
-    def missing(self) -> list[str]:
-        """The required fields that are empty."""
-        missing = [name for name in _REQUIRED if not getattr(self, name)]
-        if self.has_sentence and SENTENCE not in self.text:
-            missing.append(f"{SENTENCE} in its text")
-        return missing
+    def problem(self) -> str:
+        """Why the prompt cannot be used; empty if it can."""
+        return "" if SENTENCE in self.text else f"lacks {SENTENCE} in its text"
 
 
 W = TypeVar("W", bound=Wording)
 
 
-def read_wordings(kind: type[W], language: str, path: Path) -> tuple[W, ...]:
-    """The wordings of a JSON table in one language."""
+def read_wordings(kind: type[W], table_name: str, language: str, path: Path | None) -> tuple[W, ...]:
+    """The wordings in a language, from our table or the JSON table of a user."""
+    path = path or Path(__file__).with_name(table_name)
     try:
         table = tuple(kind(**entry) for entry in parse_json(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise SettingError(f"The prompts in {path} cannot be read: {error}") from error
-    for wording in table:
-        if missing := wording.missing():
-            shown = json.dumps(asdict(wording), ensure_ascii=False)
-            raise SettingError(f"A prompt in {path} lacks {', '.join(missing)}: {shown}")
     wordings = tuple(wording for wording in table if wording.language == language)
     if not wordings:
         languages = ", ".join(dict.fromkeys(wording.language for wording in table))
@@ -114,6 +117,9 @@ def read_wordings(kind: type[W], language: str, path: Path) -> tuple[W, ...]:
             f"{path.name} has prompts in {languages}, but not in {language!r}. Write a JSON list with name, "
             f"language and text, and pass it with --prompts."
         )
+    for wording in wordings:
+        if problem := wording.problem():
+            raise SettingError(f"The prompt {wording.name!r} in {path} {problem}.")
     return wordings
 
 

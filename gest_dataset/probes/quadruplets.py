@@ -15,7 +15,7 @@ from typing import Any
 from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.author_rules import LENGTH_DIFFERENCES, OWN_NEGATION, TWO_MATCHINGS
+from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.queries import (
     Query,
@@ -31,17 +31,6 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, To
 
 _SIDES = ("stereotype", "antistereotype")
 _TEXTS = ("original", "control")
-# The two `cs` compare groups; with the rule `own-negation` each group's sentence with its negation
-_COMPARED = {
-    False: (
-        ("original_stereotype", "control_stereotype"),
-        ("original_antistereotype", "control_antistereotype"),
-    ),
-    True: (
-        ("original_stereotype", "original_antistereotype"),
-        ("control_stereotype", "control_antistereotype"),
-    ),
-}
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
 
@@ -64,7 +53,9 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | 
     original: Sequence[Query] = ()
     control: Sequence[Query] = ()
     if tokenizer.kind == "masked" and (_is_about_gender(row) if cs is None else cs):
-        first, second = _COMPARED[row["keywords"] is None and OWN_NEGATION.name in tokenizer.rules]
+        # the rule compares each group's sentence with its negation, the paper the two groups
+        own_negation = row["keywords"] is None and OWN_NEGATION in tokenizer.rules
+        first, second = (FIELDS[:2], FIELDS[2:]) if own_negation else (FIELDS[::2], FIELDS[1::2])
         original = _shared_token_queries(tokenizer, *(tokens[field] for field in first))
         control = _shared_token_queries(tokenizer, *(tokens[field] for field in second))
     if not (keywords or original or control):
@@ -100,10 +91,10 @@ def _keyword_queries(
         for field, (start, end) in zip(FIELDS, row["keywords"], strict=True)
     }
     length = {field: len(slot) for field, slot in slots.items()}
-    if LENGTH_DIFFERENCES.name in tokenizer.rules:
+    if "length-differences" in tokenizer.rules:
         if len({length[f"{text}_stereotype"] - length[f"{text}_antistereotype"] for text in _TEXTS}) != 1:
             raise SkipSampleError(
-                "the keywords' lengths in tokens do not differ alike in original and control"
+                "the difference in keyword length (in tokens) is not the same in original and control"
             )
     else:
         for side in _SIDES:
@@ -122,7 +113,7 @@ def _keyword_queries(
 def _shared_token_queries(tokenizer: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
     """For each token that both texts share, its ln P in the left and then in the right, masked alone."""
     pairs: Iterable[tuple[int, int]]
-    if TWO_MATCHINGS.name in tokenizer.rules:
+    if "two-matchings" in tokenizer.rules:
         # each text is matched with the other separately, special tokens included
         pairs = zip(_matched(left, right), _matched(right, left), strict=False)
     else:

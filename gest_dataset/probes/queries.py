@@ -13,7 +13,6 @@ from difflib import SequenceMatcher
 import numpy as np
 import numpy.typing as npt
 
-from gest_dataset.probes.author_rules import BOS_FIRST
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 
 # The answers to one query, one for each target
@@ -89,8 +88,8 @@ def masked(tokenizer: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:
 
 def masked_contrast(
     tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens, slots: Sequence[int]
-) -> Query:
-    """The logits of the masculine and then of the feminine tokens at masked positions.
+) -> Sample:
+    """The contrast of the masculine and the feminine tokens at masked positions.
 
     Both texts must have the same tokens everywhere else.
     """
@@ -100,11 +99,12 @@ def masked_contrast(
         for side in (masculine, feminine)
     )
     if ids != other_ids:
-        raise SkipSampleError("the rest of the sentence has other tokens in the two variants")
+        raise SkipSampleError("the rest of the sentence is tokenized differently in the two variants")
     for i in slots:
         check_distinct(masculine.ids[i : i + 1], feminine.ids[i : i + 1])
     targets = [side.ids[i] for side in (masculine, feminine) for i in slots]
-    return Query(tokenizer.check_length(ids), (*slots, *slots), tuple(targets), normalise=False)
+    query = Query(tokenizer.check_length(ids), (*slots, *slots), tuple(targets), normalise=False)
+    return logit_contrast(query)
 
 
 def check_distinct(*words: Sequence[int]) -> None:
@@ -122,10 +122,10 @@ def check_compared(left: Tokens, right: Tokens) -> None:
             right.check_known(range(*ends[2:]))
 
 
-def contrast_of(values: Values) -> float:
-    """The mean of ln P(masculine) - ln P(feminine) over the positions of a masked contrast."""
-    half = len(values) // 2
-    return float((values[:half] - values[half:]).mean())
+def logit_contrast(query: Query) -> Sample:
+    """The mean of ln P(masculine) - ln P(feminine), whose logits are the halves of a query's values."""
+    half = len(query.targets) // 2
+    return Sample((query,), lambda values: (float((values[0][:half] - values[0][half:]).mean()),))
 
 
 def continuation(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> Query:
@@ -137,16 +137,18 @@ def continuation(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> Query
     plain = [i for i, special in enumerate(tokens.special) if not special]
     begin, end = max(first, min(plain, default=0)) + added, max(plain, default=-1) + 1 + added
     if begin >= end:
-        raise SkipSampleError("no token of the text counts")
+        raise SkipSampleError("no token can be scored")
     if begin == 0:
-        raise SkipSampleError("nothing is on the left of the first token: no start token, and no end token")
+        raise SkipSampleError(
+            "the first token has no left context: the tokenizer has neither a start nor an end token"
+        )
     return Query(tokenizer.check_length(ids[: end - 1]), tuple(range(begin - 1, end - 1)), ids[begin:end])
 
 
 def likelihood(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> tuple[Query, ...]:
     """The continuation from the token `first`; by `bos-first` only the first token follows the start."""
     query = continuation(tokenizer, tokens, first)
-    if BOS_FIRST.name not in tokenizer.rules:
+    if "bos-first" not in tokenizer.rules:
         return (query,)
     start = tokenizer.with_start(tokens)[1] + tokens.special.index(False)
     after_start = sum(position < start for position in query.positions)
@@ -174,7 +176,7 @@ def decoded(
     """
     closable = len(tokenizer.sentinels) - 1
     if len(candidates) > closable:
-        raise SkipSampleError(f"{len(candidates)} slots, the tokeniser has sentinels to close {closable}")
+        raise SkipSampleError(f"{len(candidates)} slots, but the tokenizer has sentinels for only {closable}")
     assert tokenizer.decoder_start_id is not None
     ids = [tokenizer.decoder_start_id, tokenizer.sentinels[0]]
     for candidate, closing in zip(candidates, tokenizer.sentinels[1:], strict=False):

@@ -21,7 +21,6 @@ import numpy as np
 from gest_dataset.builders.stereoset import BLANK
 from gest_dataset.builders.words import same
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.author_rules import COUNTED_END, ENCODER_PIECES, FULL_STOP
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
 from gest_dataset.probes.queries import (
     Query,
@@ -52,32 +51,32 @@ def choose_method(method: str, kind: str) -> str:
     if method == "auto":
         return methods[0]
     if method not in methods:
-        raise SettingError(f"A {kind} model cannot do {method!r}; use one of auto, {', '.join(methods)}.")
+        raise SettingError(
+            f"A {kind} model does not support the method {method!r}; use one of auto, {', '.join(methods)}."
+        )
     return method
 
 
 def intrasentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     """The queries of the three candidates: the sentences, or the words in the context's BLANK."""
-    if tokenizer.kind == "causal":
-        sentences = [tokenizer(row[candidate]) for candidate in CANDIDATES]
-        _check_all(sentences)
-        return _sample([likelihood(tokenizer, tokens, 0) for tokens in sentences], _geometric_mean)
-    filled = [_fill_context(row, candidate, tokenizer) for candidate in CANDIDATES]
-    _check_all([tokens for tokens, _ in filled])
+    causal = tokenizer.kind == "causal"
+    filled: list[tuple[Tokens, list[range]]] = [
+        (tokenizer(row[candidate]), []) if causal else _fill_context(row, candidate, tokenizer)
+        for candidate in CANDIDATES
+    ]
+    for (left, _), (right, _) in combinations(filled, 2):
+        check_compared(left, right)
     parts: list[tuple[Query, ...]] = []
     for tokens, slots in filled:
-        if tokenizer.kind == "seq2seq" and ENCODER_PIECES.name in tokenizer.rules:
-            parts.append(tuple(_encoder_pieces(tokenizer, tokens, slots)))
-        elif tokenizer.kind == "seq2seq":
-            parts.append((spanned(tokenizer, tokens, slots),))
-        else:
+        if causal:
+            parts.append(likelihood(tokenizer, tokens, 0))
+        elif tokenizer.kind == "masked":
             parts.append(tuple(_left_to_right(tokenizer, tokens, slots)))
-    return _sample(parts, _arithmetic_mean)
-
-
-def _check_all(texts: Sequence[Tokens]) -> None:
-    for left, right in combinations(texts, 2):
-        check_compared(left, right)
+        elif "encoder-pieces" in tokenizer.rules:
+            parts.append(tuple(_encoder_pieces(tokenizer, tokens, slots)))
+        else:
+            parts.append((spanned(tokenizer, tokens, slots),))
+    return _sample(parts, _geometric_mean if causal else _arithmetic_mean)
 
 
 def _fill_context(
@@ -135,7 +134,7 @@ def _encoder_pieces(tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[r
 def intersentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, method: str) -> Sample:
     """The queries of the three continuations."""
     context = row["context"]
-    if FULL_STOP.name in tokenizer.rules and method != "nsp" and not context.endswith(_STOPS):
+    if "full-stop" in tokenizer.rules and method != "nsp" and not context.endswith(_STOPS):
         context += "."
     check_distinct(*(tokenizer(row[candidate]).ids for candidate in CANDIDATES))
     parts: list[tuple[Query, ...]] = []
@@ -162,7 +161,7 @@ def intersentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, met
         tokens = tokenizer(f"{context} {row[candidate]}")
         slot = tokens.slot(len(context) + 1, len(context) + 1 + len(row[candidate]))
         if tokenizer.kind == "seq2seq":
-            last = tokenizer.end_id if COUNTED_END.name in tokenizer.rules else None
+            last = tokenizer.end_id if "counted-end" in tokenizer.rules else None
             parts.append((spanned(tokenizer, tokens, [slot], last),))
         else:
             parts.append(likelihood(tokenizer, tokens, slot.start))

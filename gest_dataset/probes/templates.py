@@ -8,7 +8,7 @@ words and wordings, to measure how much of a model's g_s is due to the template.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from gest_dataset.probes.queries import (
     Query,
     Sample,
     check_distinct,
-    contrast_of,
+    logit_contrast,
     masked_contrast,
     spanned_contrast,
     sum_difference,
@@ -101,18 +101,18 @@ def _read(path: Path) -> list[Template]:
             f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
         ) from error
     for template in templates:
-        strings = (template.text, template.masculine, template.feminine)
-        if type(template.id) is not int or not 0 < template.id < 2**31:  # True is an int, too
-            problem = f"has the id {template.id!r}: use a number from 1 on"
-        elif not all(isinstance(string, str) and string.strip() for string in strings):
-            problem = "needs text, masculine and feminine"
-        elif template.masculine == template.feminine:
-            problem = f"compares {template.masculine!r} with itself"
-        elif template.text.count("{word}") != 1 or template.text.count("{sentence}") != 1:
-            problem = f"needs one {{word}} and one {{sentence}}: {template.text!r}"
-        else:
-            continue
-        raise SettingError(f"A template in {path} {problem}.")
+        words = (template.masculine, template.feminine)
+        if (
+            type(template.id) is not int  # True is an int, too
+            or not 0 < template.id < 2**31
+            or not all(isinstance(word, str) and word.strip() for word in (*words, template.text))
+            or words[0] == words[1]
+            or (template.text.count("{word}"), template.text.count("{sentence}")) != (1, 1)
+        ):
+            raise SettingError(
+                f"A template in {path} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
+                f"{{sentence}}, and two words, `masculine` and `feminine`: {asdict(template)}"
+            )
     if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")
     return templates
@@ -134,9 +134,8 @@ def build_queries(row: Mapping[str, Any], template: Template, tokenizer: ProbeTo
         return spanned_contrast(tokenizer, texts[0], slots[:1], texts[1], slots[1:])
     for word, slot in zip(words, slots, strict=True):
         if len(slot) != 1:
-            raise SkipSampleError(f"{word!r} is {len(slot)} tokens of this model, a template needs one")
-    query = masked_contrast(tokenizer, texts[0], texts[1], [slots[0].start])
-    return Sample((query,), lambda values: (contrast_of(values[0]),))
+            raise SkipSampleError(f"{word!r} is {len(slot)} tokens for this model, but must be one")
+    return masked_contrast(tokenizer, texts[0], texts[1], [slots[0].start])
 
 
 def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: ProbeTokenizer) -> Sample:
@@ -149,8 +148,7 @@ def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: 
     if contexts[0] == contexts[1] and len(words[0]) == len(words[1]) == 1:
         last = len(contexts[0]) - 1
         ids = tokenizer.check_length(contexts[0])
-        query = Query(ids, (last, last), (*words[0], *words[1]), normalise=False)
-        return Sample((query,), lambda values: (contrast_of(values[0]),))
+        return logit_contrast(Query(ids, (last, last), (*words[0], *words[1]), normalise=False))
     queries = tuple(
         Query(
             tokenizer.check_length((*context, *word[:-1])),

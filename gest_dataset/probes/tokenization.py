@@ -1,4 +1,4 @@
-"""Tokenised texts for the probes: tokens with their character spans, and what a probe needs of a model."""
+"""Tokenized texts for the probes: tokens with their character spans, and what a probe needs of a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SkipSampleError(Exception):
 
 @dataclass(frozen=True)
 class Tokens:
-    """A tokenised text: ids and pieces, the characters that each covers, and which are special."""
+    """A tokenized text: ids and pieces, the characters that each covers, and which are special."""
 
     text: str
     pieces: tuple[str, ...]
@@ -60,7 +60,7 @@ class Tokens:
     def check_known(self, slot: range) -> None:
         """Reject a slot with an unknown token."""
         if not self.unknown.isdisjoint(self.slice(slot)):
-            raise SkipSampleError("the word has a part that the tokeniser does not know")
+            raise SkipSampleError("the word has a part that the tokenizer does not know")
 
     def replace(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
         """The ids with others instead of a slot."""
@@ -79,18 +79,18 @@ class ProbeTokenizer:
     `typed` the model takes token type ids.
     """
 
-    tokenise: Callable[..., Any]
+    tokenize: Callable[..., Any]
     kind: str
     limit: int | None
     vocabulary: int | None
     unknown: frozenset[int]
-    mask_id: int | None
-    start_id: int | None
-    end_id: int | None
-    reserved: str | None
-    sentinels: tuple[int, ...]
-    decoder_start_id: int | None
-    next_label: int | None
+    mask_id: int | None = None
+    start_id: int | None = None
+    end_id: int | None = None
+    reserved: str | None = None
+    sentinels: tuple[int, ...] = ()
+    decoder_start_id: int | None = None
+    next_label: int | None = None
     rules: frozenset[str] = frozenset()
     typed: bool = False
 
@@ -99,10 +99,9 @@ class ProbeTokenizer:
         if not text.strip():
             raise SkipSampleError("empty sentence")
         if self.reserved and self.reserved in text:
-            raise SkipSampleError(f"contains {self.reserved}, with which the model is asked")
-        encoding = self.tokenise(text, pair)
-        if self.vocabulary is not None and max(encoding.ids, default=0) >= self.vocabulary:
-            raise SkipSampleError(f"has the token {max(encoding.ids)}, the model embeds {self.vocabulary}")
+            raise SkipSampleError(f"contains {self.reserved}, which is reserved for the query")
+        encoding = self.tokenize(text, pair)
+        self.check_embedded(encoding.ids)
         return Tokens(
             text,
             tuple(encoding.tokens),
@@ -116,8 +115,16 @@ class ProbeTokenizer:
     def check_length(self, ids: Sequence[int]) -> tuple[int, ...]:
         """The ids, if the model can take that many."""
         if self.limit is not None and len(ids) > self.limit:
-            raise SkipSampleError(f"{len(ids)} tokens, the model takes {self.limit}")
+            raise SkipSampleError(f"{len(ids)} tokens, but the model accepts {self.limit}")
+        self.check_embedded(ids)
         return tuple(ids)
+
+    def check_embedded(self, ids: Sequence[int]) -> None:
+        """Reject tokens that were added to the tokenizer and not to the model."""
+        if self.vocabulary is not None and max(ids, default=0) >= self.vocabulary:
+            raise SkipSampleError(
+                f"token id {max(ids)} is outside the model's vocabulary of {self.vocabulary}"
+            )
 
     def with_start(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
         """The ids after a start token, and the number of added tokens.
@@ -158,25 +165,15 @@ def make_probe_tokenizer(
         )
     vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
     start = start_token(tokenizer) if kind == "causal" else None
-    special: dict[str, Any] = {
-        "mask": tokenizer.mask_token_id if kind == "masked" else None,
-        "start": start[1] if start else None,
-    }
-    for role, number in special.items():
-        if None not in (number, vocabulary) and number >= vocabulary:
-            raise ModelError(
-                f"The {role} token of the tokenizer has the number {number}, and the model embeds "
-                f"{vocabulary}. Use the tokenizer that the model was trained with."
-            )
     return ProbeTokenizer(
-        tokenise=tokenizer.backend_tokenizer.encode,
+        tokenize=tokenizer.backend_tokenizer.encode,
         kind=kind,
         limit=_max_length(tokenizer, model),
         vocabulary=vocabulary,
         unknown=unknown_token_ids(tokenizer),
-        mask_id=special["mask"],
+        mask_id=tokenizer.mask_token_id if kind == "masked" else None,
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
-        start_id=special["start"],
+        start_id=start[1] if start else None,
         end_id=tokenizer.eos_token_id,
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,

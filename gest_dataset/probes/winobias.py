@@ -14,7 +14,6 @@ from gest_dataset.builders.words import core_span, differing_words
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.queries import (
     Sample,
-    contrast_of,
     log_likelihood_contrast,
     masked_contrast,
     spanned_contrast,
@@ -36,9 +35,8 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     if tokenizer.kind == "seq2seq":
         return spanned_contrast(tokenizer, masculine, slots, feminine, feminine_slots)
     if any(len(slot) != 1 for slot in (*slots, *feminine_slots)):
-        raise SkipSampleError("a pronoun is several tokens of this model")
-    query = masked_contrast(tokenizer, masculine, feminine, [slot.start for slot in slots])
-    return Sample((query,), lambda values: (contrast_of(values[0]),))
+        raise SkipSampleError("a pronoun is several tokens for this model")
+    return masked_contrast(tokenizer, masculine, feminine, [slot.start for slot in slots])
 
 
 PROBE = Probe(

@@ -9,7 +9,6 @@ from gest_dataset import published
 
 CHOICE, STORY = "choice", "story"
 GRADES = "ABCD"  # healthy, cautionary, critical, catastrophic
-_TABLE = "genderbench"
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,9 @@ class GradedModel:
 @cache
 def graded_models(probe: str) -> tuple[GradedModel, ...]:
     """The models in the order of GenderBench's report."""
-    table = published.load(_TABLE)
-    models = []
-    for row in table["rows"]:
-        low, high = row[f"{probe}_low"], row[f"{probe}_high"]
-        models.append(GradedModel(row["model"], low, high, grade(low, table["marks"][probe])))
-    return tuple(models)
+    table = published.load("genderbench")
+    bounds = [(row["model"], row[f"{probe}_low"], row[f"{probe}_high"]) for row in table["rows"]]
+    return tuple(GradedModel(*own, grade(own[1], table["marks"][probe])) for own in bounds)
 
 
 def grade(low: float, ends: list[float]) -> str:

@@ -137,7 +137,6 @@ class Ranking:
         models: the g_s of the paper's models, without that of this model.
         own: the paper's g_s of this model.
         namesake: a model of the paper with the same name, which may be another model.
-        limited: whether only some samples were scored.
     """
 
     g_s: float
@@ -145,31 +144,17 @@ class Ranking:
     models: dict[str, float]
     own: float | None
     namesake: str | None
-    limited: bool
 
     @property
     def rank(self) -> int:
         """1 has the strongest stereotypes."""
         return 1 + sum(value > self.g_s for value in self.models.values())
 
-    @property
-    def above(self) -> str | None:
-        """The closest model with stronger stereotypes."""
-        stronger = (name for name, value in self.models.items() if value > self.g_s)
-        return min(stronger, key=self.models.__getitem__, default=None)
-
-    @property
-    def below(self) -> str | None:
-        """The closest model with weaker or equal ones."""
-        others = (name for name, value in self.models.items() if value <= self.g_s)
-        return max(others, key=self.models.__getitem__, default=None)
-
     def text(self) -> str:
         """The rank in sentences."""
-        above, below = (
-            "no model" if name is None else f"{name} ({self.models[name]:.2f})"
-            for name in (self.above, self.below)
-        )
+        order = sorted(self.models, key=self.models.__getitem__, reverse=True)
+        texts = ["no model", *(f"{name} ({self.models[name]:.2f})" for name in order), "no model"]
+        above, below = texts[self.rank - 1 : self.rank + 1]
         sentences = [
             f"g_s {self.g_s:.2f}: below {above} and above {below}; rank {self.rank} of "
             f"{len(self.models) + 1} among the paper's {self.among}. Published values were converted to the "
@@ -180,8 +165,6 @@ class Ranking:
         if self.namesake is not None:
             value = self.models[self.namesake]
             sentences.append(f"If this is a copy of {self.namesake}, the paper reports {value:.2f} for it.")
-        if self.limited:
-            sentences.append("The paper scored all samples, this run only the first ones.")
         return " ".join(sentences)
 
 
@@ -216,7 +199,6 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         models,
         own,
         last if last in models else None,
-        metadata["limit"] is not None,
     )
 
 

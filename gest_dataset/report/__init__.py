@@ -4,7 +4,6 @@
 """
 
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +15,7 @@ __all__ = ["Panel", "reliability_of", "report", "write_report"]
 
 
 class _CallableModule(ModuleType):
-    def __call__(self, *args: Any, **options: Any) -> Path:
+    def __call__(self, *args: Any, **options: Any) -> Any:
         return report(*args, **options)
 
 

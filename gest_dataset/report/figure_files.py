@@ -3,60 +3,53 @@
 DIR/NAME-single.pdf, .svg, .png, .txt    a figure as wide as a column, with its title and caption
 DIR/NAME-double.pdf, .svg, .png, .txt    the same, as wide as the text
 DIR/NAME.csv                             all its numbers
-DIR/results.tex, details.tex             the headlines of the runs; the numbers of each run
+DIR/results.tex                          the headlines of the runs (package `booktabs`)
+
+Letters that are not Latin need an engine of LaTeX that reads Unicode (LuaLaTeX, XeLaTeX).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from gest_dataset.display import printable
-from gest_dataset.errors import ConfigError
-from gest_dataset.report import latex
-from gest_dataset.report.explorer.comparisons import compare_groups
-from gest_dataset.report.explorer.profiles import profiles_of
-from gest_dataset.report.labels import LabelledRun
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from gest_dataset.display import one_line, printable
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.report.figures import fit_figure
+from gest_dataset.report.labels import LabelledRun, short_name, verdict_of
 from gest_dataset.report.panel import Panel, file_bytes
-from gest_dataset.report.panels import panels_of
-from gest_dataset.report.panels_stereotypes import profile_panels, ratio_panels
-from gest_dataset.report.plots import fit_figure
-from gest_dataset.report.style import COLUMNS, use_layout
+from gest_dataset.report.panels import panels_of, panels_of_several
+from gest_dataset.report.style import COLUMNS, LATEX, use_layout
 from gest_dataset.storage import atomic_path
 
 _DRAWN = ("pdf", "svg", "png")
 FORMATS = (*_DRAWN, "csv", "tex")
 DEFAULT_FORMATS = ("pdf", "svg", "csv", "tex")
+# Special characters of LaTeX, and characters that an 8-bit font may lack
+_ESCAPES = str.maketrans(
+    {letter: rf"\{letter}" for letter in "&%$#_{}"}
+    | {letter: rf"\{command}{{}}" for letter, command in LATEX.items()}
+    | {"−": r"\ensuremath{-}", "∞": r"\ensuremath{\infty}"}
+)
+_LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 
 
-def check_formats(formats: Sequence[str]) -> None:
-    """Raise an error for an unknown format, or for none."""
-    unknown = [name for name in formats if name not in FORMATS]
-    if unknown or not formats:
-        listed = ", ".join(map(repr, unknown)) or "none given"
-        raise ConfigError(f"Unknown figure format: {listed}. Choose from {', '.join(FORMATS)}.")
-
-
-def write_figures(
-    runs: Sequence[LabelledRun], folder: Path, formats: Sequence[str], panels: Sequence[Panel] = ()
-) -> None:
-    """Write all figures of the runs, and further panels, into a folder; equal runs give equal bytes."""
-    for name, content in _files(runs, formats, panels):
+def write_figures(runs: Sequence[LabelledRun], folder: Path, formats: Sequence[str]) -> None:
+    """Write all figures of the runs into a folder; equal runs give equal bytes."""
+    for name, content in _files(runs, formats):
         with atomic_path(folder / name) as temporary:
             temporary.write_bytes(content)
 
 
-def _files(
-    runs: Sequence[LabelledRun], formats: Sequence[str], further: Sequence[Panel]
-) -> Iterator[tuple[str, bytes]]:
+def _files(runs: Sequence[LabelledRun], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     drawn = [kind for kind in _DRAWN if kind in formats]
-    profiles, groups = profiles_of(runs), compare_groups(runs)
     panels: list[Panel] = []
     for layout in COLUMNS if drawn else COLUMNS[:1]:
         with use_layout(layout):
-            panels = [*further, *panels_of(runs)]
-            panels += [panel for profile in profiles for panel in profile_panels(profile)]
-            panels += ratio_panels(groups)
+            panels = [*panels_of(runs), *panels_of_several(runs)]
         for panel in panels if drawn else ():
             stem = f"{panel.name}-{layout.name}"
             fit_figure(panel.figure)
@@ -66,5 +59,32 @@ def _files(
     if "csv" in formats:
         for panel in panels:
             yield f"{panel.name}.csv", panel.csv.encode()
-    if "tex" in formats and runs:
-        yield "results.tex", latex.results_table(runs).encode()
+    if "tex" in formats:
+        yield "results.tex", results_table(runs).encode()
+
+
+def results_table(runs: Sequence[LabelledRun]) -> str:
+    """A LaTeX table for each measure: the headline of each run with its interval and verdict."""
+    names = {run.model: short_name(run.model) for run in runs}
+    if len({*names.values()}) < len(names):
+        names = {name: name for name in names}
+    verdicts = [verdict_of(run) for run in runs]
+    measures = dict.fromkeys(run.measure.name for run in runs)
+    groups = [[one for one in verdicts if one.run.measure.name == name] for name in measures]
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"tex": escape, "shown": format_number}
+    return environment.get_template("results.tex.jinja").render(groups=groups, names=names)
+
+
+def escape(text: str) -> str:
+    r"""A text as LaTeX prints it literally.
+
+    >>> print(escape(r"50 % of {a_b}\input--"))
+    50 \% of \{a\_b\}\textbackslash{}input-{}-
+    """
+    return _LIGATURE.sub(r"\1{}", one_line(text).translate(_ESCAPES))

@@ -1,165 +1,222 @@
-"""The three figures of reports, studies and sweeps: intervals, scatter, heat map."""
+"""The figures of reports, studies and sweeps: charts with marks (intervals or a scatter), and heat maps."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Annotation
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
+from gest_dataset.display import printable
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
-from gest_dataset.report import plots
-from gest_dataset.report.style import DASHED, LIGHT
+from gest_dataset.report.labels import shorten
+from gest_dataset.report.panel import baseline_copies, file_bytes
+from gest_dataset.report.style import DASHED, LAYOUT, LIGHT, MARKERS, RC, SERIES, STYLES, TOOLTIP
 from gest_dataset.statistics.checks import Floats
 
 PER_ROW = 4
-_SHADES = (-1.0, -0.5, 0.0, 0.5, 1.0)  # in the legend of a heat map, as parts of the largest value
-_OPACITY = 0.75  # of the strongest colour of a heat map
+# Ticks of a logarithmic axis within a decade, from fine to coarse; the first that fits is used
+_STEPS: tuple[tuple[float, ...], ...] = (
+    (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 9.5),
+    *((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8), (1, 2, 3, 5), (1, 3), (1,)),
+)
+_TITLE_SHARE = 0.73  # of the figure's width is for the titles of one row of axes
+_LETTERS_PER_INCH = 12.0
+_NOTE_LETTERS_PER_INCH = 5.5
+_LABEL_LETTERS_PER_INCH = 13.0
+_ROW_NAME_SHARE = 0.45  # of the figure's width at most is for the names of rows
+_SHORTEST = 12  # letters of a name in a legend, or of a line of an axis label
+_TICK_GAP = 8.0  # between the labels of two ticks
+_LEGEND_MARGIN = 10.0
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An estimate in a row of an interval figure; rows count from 0 at the top.
+class Mark:
+    """A dot, or several with one tooltip; an `Estimate` has its interval drawn.
 
-    `outer` are the bounds of a wider, thinner interval, `result` is the one whose bands are drawn behind it.
+    In a chart with named rows, y is the number of a row, from 0 at the top. `low` and `high` are the ends of
+    thin lines, `note` is a short label, and `result` is the one whose bands are drawn behind the mark.
     """
 
-    row: float
-    estimate: Estimate
+    x: Any
+    y: Any
     text: str
     style: dict[str, Any]
-    outer: tuple[float, float] | None = None
+    note: str = ""
+    low: Any = None
+    high: Any = None
     result: Result | None = None
 
 
 @dataclass(frozen=True)
-class Dots:
-    """Several values with one tooltip in rows of an interval figure, such as those of a published model.
+class Curve:
+    """A line with a note at its last point and a band from `low` to `high`."""
 
-    Thin lines join `low` and `high`, where they are given.
-    """
-
-    rows: Any
-    values: Any
-    text: str
+    x: Any
+    y: Any
     style: dict[str, Any]
+    note: str = ""
     low: Any = None
     high: Any = None
 
 
 @dataclass(frozen=True)
-class Column:
-    """One pair of axes of an interval figure; the horizontal one is logarithmic if it shows ratios.
+class Chart:
+    """One pair of axes.
 
-    `boxes` is a table [values, rows], drawn as box plots.
+    A scale is linear, log or ratio (logarithmic, with readable ticks). A null is a dashed line. `samples` are
+    many dots without tooltips: x, y and their style. `boxes` is a table [values, rows] of box plots.
     """
 
-    title: str
     xlabel: str
-    intervals: Sequence[Interval] = ()
-    dots: Sequence[Dots] = ()
-    null: float | None = None
-    ratio: bool = False
-    limits: tuple[float, float] | None = None
-    ticks: Sequence[float] | None = None
+    marks: Sequence[Mark] = ()
+    ylabel: str = ""
+    title: str = ""
+    x_null: float | None = None
+    y_null: float | None = None
+    x_scale: str = "linear"
+    y_scale: str = "linear"
+    x_limits: tuple[float, float] | None = None
+    x_ticks: Sequence[float] | None = None
+    curves: Sequence[Curve] = ()
+    samples: tuple[Any, Any, dict[str, Any]] | None = None
     boxes: Any = None
 
-    @property
-    def values(self) -> list[float]:
-        """All values that the axis has to show."""
-        values = [one.estimate.value for one in self.intervals]
-        values += [float(value) for dots in self.dots for value in np.atleast_1d(dots.values)]
-        return values if self.null is None else [self.null, *values]
+    def values(self, axis: str) -> list[float]:
+        """All values that an axis, x or y, has to show."""
+        null: float | None = getattr(self, f"{axis}_null")
+        values = [] if null is None else [null]
+        for mark in self.marks:
+            place = getattr(mark, axis)
+            values += np.atleast_1d(place.value if isinstance(place, Estimate) else place).tolist()
+        return values
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The names and colours of the rows of an interval figure; the first `split` are about women."""
+    """The names and colours of the rows of charts; the first `split` are about women."""
 
     names: Sequence[str]
     colours: Sequence[str] = ()
     split: int | None = None
 
-    def height(self, inches: float) -> float:
-        """The height of a figure with so many inches for a row."""
-        return 1.3 + inches * len(self.names)
 
-
-def interval_figure(
-    columns: Sequence[Column],
-    rows: Rows,
+def draw_charts(
+    charts: Sequence[Chart],
     height: float,
     entries: Sequence[Any] = (),
+    rows: Rows | None = None,
     per_row: int = PER_ROW,
-    shared_axis: bool = True,
+    shared_axis: bool = False,
 ) -> tuple[Figure, str]:
-    """Intervals in named rows (a forest plot), and what its caption says about intervals that are cut off.
+    """A figure of one chart or several, and what its caption says about intervals that are cut off.
 
-    `height` is that of one row of axes in inches, `entries` are the legend's.
+    `height` is that of one row of charts in inches, `entries` are the legend's. Charts with named `rows` (a
+    forest plot) share them; with `shared_axis` they share the horizontal axis.
     """
-    per_row = min(plots.axes_per_row(per_row), len(columns))
-    lines = math.ceil(len(columns) / per_row)
-    figure, axes = plots.new_figure(height * lines, lines, per_row, sharey=True, sharex=shared_axis)
-    count = len(rows.names)
-    colours = rows.colours or [LIGHT["ink"]] * count
-    several = any(column.title for column in columns)
+    per_row = min(axes_per_row(per_row), len(charts))
+    lines = math.ceil(len(charts) / per_row)
+    figure, axes = new_figure(height * lines, lines, per_row, sharex=shared_axis, sharey=rows is not None)
+    for position, (ax, chart) in enumerate(zip(axes, charts, strict=False)):
+        if rows is not None:
+            _draw_rows(ax, rows, named=position % per_row == 0)
+        if rows is not None and chart.boxes is not None and len(chart.boxes):
+            _draw_boxes(ax, chart.boxes, rows.colours)
+        _draw_chart(ax, chart, len(rows.names) if rows else None)
+        title = [fit_text(line, _TITLE_SHARE / per_row) for line in chart.title.split("\n")]
+        ax.set_title("\n".join(title), loc="left", fontsize=9)
     cut_off = ""
-    for position, (ax, column) in enumerate(zip(axes, columns, strict=False)):
-        if rows.split is not None:
-            middle = count + 0.5 - rows.split
-            ax.axhspan(middle, count + 1.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
-            ax.axhspan(-0.2, middle, color=LIGHT["male"], alpha=0.05, linewidth=0)
-        if column.null is not None:
-            ax.axvline(column.null, **DASHED)
-        if column.boxes is not None and len(column.boxes):
-            _draw_boxes(ax, column.boxes, colours)
-        for dots in column.dots:
-            heights = count - np.asarray(dots.rows)
-            if dots.low is not None:
-                ax.hlines(heights, dots.low, dots.high, colors=dots.style["color"], linewidth=1, alpha=0.4)
-            plots.draw_dots(ax, dots.values, heights, dots.text, **dots.style)
-        for one in column.intervals:
-            y = count - one.row
-            if one.result is not None:
-                plots.draw_bands(ax, one.result, y)
-            if one.outer is not None and np.isfinite(one.outer).all():
-                outer: dict[str, Any] = {"linewidth": 1.1, "alpha": 0.55, "solid_capstyle": "butt"}
-                ax.plot(one.outer, [y, y], color=one.style["color"], **outer)
-            plots.draw_interval(ax, one.estimate, y, one.text, **one.style)
-        if several:
-            title = "\n".join(
-                plots.fit_text(line, plots.TITLE_SHARE / per_row) for line in column.title.split("\n")
-            )
-            ax.set_title(title, loc="left", fontsize=9)
-        if position % per_row == 0:
-            plots.name_rows(ax, rows.names, colours)
-        ax.set_ylim(0.3, count + 0.7)
-        ax.grid(axis="y", visible=False)
-        ax.tick_params(labelbottom=True)
-        ax.set_xlabel(column.xlabel)
-        if column.limits:
-            ax.set_xlim(*column.limits)
-        if column.ticks is not None:
-            ax.set_xticks(column.ticks)
-        most_ticks = 8 if per_row < 3 else 5
-        if column.ratio and not shared_axis:
-            cut_off = plots.ratio_axis(ax.xaxis, column.values, most_ticks) or cut_off
-    if columns[0].ratio and shared_axis:
-        values = [value for column in columns for value in column.values]
-        cut_off = plots.ratio_axis(axes[0].xaxis, values, most_ticks)
-    for spare in axes[len(columns) :]:
+    for ax, chart in zip(axes, charts, strict=False):
+        if chart.x_scale == "ratio":
+            values = [value for one in (charts if shared_axis else [chart]) for value in one.values("x")]
+            cut_off = ratio_axis(ax.xaxis, values, 5 if per_row >= 3 else 8) or cut_off
+        if chart.y_scale == "ratio":
+            cut_off = ratio_axis(ax.yaxis, chart.values("y")) or cut_off
+    for spare in axes[len(charts) :]:
         spare.set_visible(False)
-    plots.draw_legend(figure, entries)
+    draw_legend(figure, entries)
     return figure, cut_off
 
 
-def _draw_boxes(axes: Any, table: Any, colours: Sequence[str]) -> None:
+def _draw_rows(axes: Axes, rows: Rows, named: bool) -> None:
+    """The names of the rows, and the grounds of stereotypes about women and about men."""
+    count = len(rows.names)
+    if rows.split is not None:
+        middle = count + 0.5 - rows.split
+        axes.axhspan(middle, count + 1.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
+        axes.axhspan(-0.2, middle, color=LIGHT["male"], alpha=0.05, linewidth=0)
+    if named:
+        axes.set_yticks(range(count, 0, -1), [fit_text(name, _ROW_NAME_SHARE) for name in rows.names])
+        for tick, colour in zip(axes.get_yticklabels(), rows.colours or [LIGHT["ink"]] * count, strict=True):
+            tick.set_color(colour)
+    axes.set_ylim(0.3, count + 0.7)
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(labelbottom=True)
+
+
+def _draw_chart(axes: Axes, chart: Chart, rows: int | None) -> None:
+    for null, line in ((chart.x_null, axes.axvline), (chart.y_null, axes.axhline)):
+        if null is not None:
+            line(null, **DASHED)
+    if chart.samples is not None:
+        x, y, style = chart.samples
+        axes.plot(x, y, linestyle="", **style)
+    for curve in chart.curves:
+        if curve.low is not None:
+            color = curve.style["color"]
+            axes.fill_between(curve.x, curve.low, curve.high, color=color, alpha=0.2, linewidth=0)
+        axes.plot(curve.x, curve.y, **curve.style)
+        if curve.note:
+            draw_note(axes, curve.note, curve.x[-1], curve.y[-1])
+    for mark in chart.marks:
+        _draw_mark(axes, mark, rows)
+    axes.set(xlabel=chart.xlabel, ylabel=chart.ylabel)
+    if chart.x_scale == "log":
+        axes.set_xscale("log")
+    if chart.x_limits is not None:
+        axes.set_xlim(*chart.x_limits)
+    if chart.x_ticks is not None:
+        axes.set_xticks(chart.x_ticks)
+
+
+def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:
+    style = {"marker": "o", "markeredgecolor": LIGHT["paper"], "linewidth": 2.6, **mark.style}
+    line = {"color": style["color"], "linewidth": style["linewidth"], "solid_capstyle": "butt"}
+    (x, *x_bounds), (y, *y_bounds) = (
+        place if isinstance(place, Estimate) else (place,) for place in (mark.x, mark.y)
+    )
+    if rows is not None:
+        y = rows - np.asarray(y)
+    if mark.result is not None:
+        draw_bands(axes, mark.result, x if rows is None else y, across=rows is not None)
+    if mark.low is not None:
+        finite = np.isfinite(mark.low) & np.isfinite(mark.high)
+        low, high = (np.where(finite, end, math.nan) for end in (mark.low, mark.high))
+        axes.hlines(y, low, high, colors=style["color"], linewidth=1.1, alpha=0.5)
+    if x_bounds and not any(map(math.isnan, x_bounds)):
+        axes.plot(x_bounds, [y] * 2, **line)
+    if y_bounds and not any(map(math.isnan, y_bounds)):
+        axes.plot([x] * 2, y_bounds, **line)
+    draw_dots(axes, x, y, mark.text, **style)
+    if mark.note:
+        draw_note(axes, mark.note, x, y)
+
+
+def _draw_boxes(axes: Axes, table: Floats, colours: Sequence[str]) -> None:
     """A box plot in each row, of a table [values, rows]."""
     grey = {"color": LIGHT["published"]}
     boxes = axes.boxplot(
@@ -173,157 +230,191 @@ def _draw_boxes(axes: Any, table: Any, colours: Sequence[str]) -> None:
         medianprops={"color": LIGHT["ink"], "linewidth": 1.4},
         whiskerprops=grey,
         capprops=grey,
-        boxprops={"edgecolor": LIGHT["published"]},
+        boxprops={"edgecolor": LIGHT["published"], "alpha": 0.22},
     )
     for box, colour in zip(boxes["boxes"], colours, strict=True):
         box.set_facecolor(colour)
-        box.set_alpha(0.22)
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point of a scatter, with a short note next to it; an `Estimate` has its interval drawn."""
-
-    x: float | Estimate
-    y: float | Estimate
-    text: str
-    style: dict[str, Any]
-    note: str = ""
-    result: Result | None = None
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A line of a scatter, with a note at its last point and a band from `low` to `high`."""
-
-    x: Any
-    y: Any
-    style: dict[str, Any]
-    note: str = ""
-    low: Any = None
-    high: Any = None
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """One pair of axes of a scatter figure; `width` is relative to the others.
-
-    `samples` are many unlabelled points: x, y and their style. Scales are linear, log or ratio.
-    """
-
-    xlabel: str
-    ylabel: str
-    points: Sequence[Point] = ()
-    curves: Sequence[Curve] = ()
-    samples: tuple[Any, Any, dict[str, Any]] | None = None
-    title: str = ""
-    x_scale: str = "linear"
-    y_scale: str = "linear"
-    x_null: float | None = None
-    y_null: float | None = None
-    no_ticks: bool = False
-    width: float = 1.0
-
-
-def scatter_figure(
-    scatters: Sequence[Scatter], height: float, entries: Sequence[Any] = (), per_row: int = PER_ROW
-) -> tuple[Figure, str]:
-    """Points with intervals in both directions, and what its caption says about what is cut off."""
-    one_row = len({scatter.width for scatter in scatters}) > 1
-    per_row = len(scatters) if one_row else min(plots.axes_per_row(per_row), len(scatters))
-    lines = math.ceil(len(scatters) / per_row)
-    options: dict[str, Any] = {}
-    if one_row:
-        options = {"sharey": True, "gridspec_kw": {"width_ratios": [scatter.width for scatter in scatters]}}
-    figure, axes = plots.new_figure(height * lines, lines, per_row, **options)
-    cut_off = ""
-    for ax, scatter in zip(axes, scatters, strict=False):
-        for null, draw in ((scatter.x_null, ax.axvline), (scatter.y_null, ax.axhline)):
-            if null is not None:
-                draw(null, **DASHED)
-        if scatter.samples is not None:
-            x, y, style = scatter.samples
-            ax.plot(x, y, linestyle="", **style)
-        for curve in scatter.curves:
-            if curve.low is not None:
-                color = curve.style["color"]
-                ax.fill_between(curve.x, curve.low, curve.high, color=color, alpha=0.2, linewidth=0)
-            ax.plot(curve.x, curve.y, **curve.style)
-            if curve.note:
-                plots.draw_note(ax, curve.note, curve.x[-1], curve.y[-1])
-        for point in scatter.points:
-            x, y = (one.value if isinstance(one, Estimate) else one for one in (point.x, point.y))
-            if point.result is not None:
-                plots.draw_bands(ax, point.result, x, across=False)
-            plots.draw_interval(ax, point.x, point.y, point.text, **point.style)
-            if point.note:
-                plots.draw_note(ax, point.note, x, y)
-        if scatter.title:
-            ax.set_title(plots.fit_text(scatter.title, plots.TITLE_SHARE / per_row), loc="left", fontsize=9.5)
-        ax.set_xlabel(scatter.xlabel)
-        ax.set_ylabel(scatter.ylabel)
-        if scatter.no_ticks:
-            ax.set_xticks([])
-            ax.set_xlim(-0.7, len(scatter.points) - 0.3)
-        for axis, scale, null, name in (
-            (ax.xaxis, scatter.x_scale, scatter.x_null, "x"),
-            (ax.yaxis, scatter.y_scale, scatter.y_null, "y"),
-        ):
-            if scale == "log":
-                (ax.set_xscale if name == "x" else ax.set_yscale)("log")
-            if scale == "ratio":
-                points = [point for one in (scatters if one_row else [scatter]) for point in one.points]
-                values = [getattr(point, name) for point in points]
-                values = [one.value if isinstance(one, Estimate) else one for one in values]
-                cut_off = plots.ratio_axis(axis, values if null is None else [null, *values]) or cut_off
-    for spare in axes[len(scatters) :]:
-        spare.set_visible(False)
-    plots.draw_legend(figure, entries)
-    return figure, cut_off
-
-
-def _strongest(name: str) -> str:
-    """The strongest shade of a colour of the palette."""
-    paper, colour = (np.array(to_rgb(LIGHT[one])) for one in ("paper", name))
-    return to_hex(paper + _OPACITY * (colour - paper))
-
-
-_COLOUR_MAP = LinearSegmentedColormap.from_list(
-    "gest", [_strongest("female"), LIGHT["paper"], _strongest("male")]
-).with_extremes(bad=LIGHT["line"])
-
-
-def heat_map(
-    values: Floats, rows: Sequence[str], columns: Sequence[str], xlabel: str, largest: float
-) -> Figure:
-    """A cell for each number, rows from top to bottom, with colours from `-largest` to `largest`."""
-    figure, (axes,) = plots.new_figure(1.3 + 0.26 * len(rows))
-    height, width = values.shape
-    span = largest or 1.0
-    axes.pcolormesh(
-        np.arange(width + 1),
-        np.arange(height, -1, -1) + 0.5,
-        np.ma.masked_invalid(values),
-        cmap=_COLOUR_MAP,
-        vmin=-span,
-        vmax=span,
-        edgecolor=LIGHT["paper"],
-        linewidth=1,
-    )
-    plots.name_rows(axes, rows, [LIGHT["ink"]] * height)
-    axes.set_ylim(0.5, height + 0.5)
+def heat_map(values: pd.DataFrame, xlabel: str, largest: float) -> Figure:
+    """A cell for each number of a table, with colours from `-largest` to `largest`."""
+    figure, (axes,) = new_figure(1.3 + 0.26 * len(values))
+    colours = LinearSegmentedColormap.from_list("", [LIGHT["female"], LIGHT["paper"], LIGHT["male"]])
+    numbers = values.to_numpy()[::-1]
+    axes.pcolormesh(numbers, cmap=colours, vmin=-largest, vmax=largest, edgecolor=LIGHT["paper"])
+    axes.set_xticks(np.arange(len(values.columns)) + 0.5, values.columns)
+    names = [fit_text(name, _ROW_NAME_SHARE) for name in values.index[::-1]]
+    axes.set_yticks(np.arange(len(values)) + 0.5, names)
     axes.grid(visible=False)
-    axes.set_xticks(np.arange(width) + 0.5, columns)
     axes.set_xlabel(xlabel)
+    style: dict[str, Any] = {"marker": "s", "markersize": 9, "markeredgecolor": LIGHT["line"]}
     entries = [
-        plots.legend_entry(
-            format_number(shade * span),
-            marker="s",
-            markersize=9,
-            color=_COLOUR_MAP((shade + 1) / 2),
-            markeredgecolor=LIGHT["line"],
-        )
-        for shade in _SHADES
+        legend_entry(format_number(share * largest), color=colours((share + 1) / 2), **style)
+        for share in (-1.0, -0.5, 0.0, 0.5, 1.0)
     ]
-    plots.draw_legend(figure, entries, columns=len(entries))
+    draw_legend(figure, entries, columns=len(entries))
     return figure
+
+
+# --- axes, marks and texts
+
+
+class _NotebookFigure(Figure):
+    """A figure that a notebook displays without pyplot."""
+
+    def _repr_svg_(self) -> str:
+        return file_bytes(self, "svg").decode()
+
+
+def new_figure(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure as wide as the layout, `height` inches high, and its axes row by row."""
+    with rc_context(RC):
+        figure = _NotebookFigure(figsize=(LAYOUT.get().width, height), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False, **options)
+    return figure, list(axes.flat)
+
+
+def axes_per_row(most: int) -> int:
+    """How many axes a row holds in this layout, if it holds `most` on a page."""
+    return max(1, int(most * LAYOUT.get().share))
+
+
+def fit_text(text: str, share: float) -> str:
+    """The text, cut to this share of the figure's width."""
+    return shorten(text, int(share * LAYOUT.get().width * _LETTERS_PER_INCH))
+
+
+def series_style(number: int) -> dict[str, Any]:
+    """Colour and marker of a run; runs that share a colour have different markers."""
+    marker = number + number // len(SERIES)
+    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[marker % len(MARKERS)]}
+
+
+def draw_dots(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
+    """One dot or several, with a tooltip."""
+    (dots,) = axes.plot(x, y, linestyle="", **style)
+    dots.set_url(f"{TOOLTIP}{printable(text)}")
+
+
+def draw_note(axes: Axes, text: str, x: float, y: float) -> None:
+    """A short label next to a point, wrapped where the figure is narrow."""
+    style: Any = {"textcoords": "offset points", "fontsize": 8, "color": LIGHT["quiet"]}
+    lines = textwrap.fill(text, int(_NOTE_LETTERS_PER_INCH * LAYOUT.get().width))
+    axes.annotate(lines, (x, y), (5, 4), annotation_clip=True, **style).set_in_layout(False)
+
+
+def draw_bands(axes: Axes, result: Result, position: float, across: bool = True) -> None:
+    """The zone of negligible effects and the random baseline, behind the interval of a result."""
+    bands = {"zone": (result["zone_low"], result["zone_high"])}
+    if "null" in result:
+        bands["baseline"] = (result["null"]["low"], result["null"]["high"])
+    for name, bounds in bands.items():
+        ends = (bounds, [position] * 2) if across else ([position] * 2, bounds)
+        axes.plot(*ends, solid_capstyle="butt", zorder=0.6, **STYLES[name])
+
+
+def band_entries(results: Sequence[Result]) -> list[Line2D]:
+    """Legend entries for the bands of some results; none for no results."""
+    if not results:
+        return []
+    copies = baseline_copies(results)
+    baseline = [legend_entry(f"{copies} untrained copies", **STYLES["baseline"], solid_capstyle="butt")]
+    zone = legend_entry("negligible effects", **{**STYLES["zone"], "linewidth": 9}, solid_capstyle="butt")
+    return [zone, *baseline] if copies else [zone]
+
+
+def legend_entry(label: str, **style: Any) -> Line2D:
+    """A mark for the legend, with a line if the style has a `linewidth`."""
+    return Line2D([], [], label=label, **{"linestyle": "-" if "linewidth" in style else "", **style})
+
+
+def draw_legend(figure: Figure, entries: Sequence[Any], columns: int = 4) -> None:
+    """One legend above all axes, in as many columns as fit; names that are too long are cut."""
+    if not entries:
+        return
+    names = [str(entry.get_label()) for entry in entries]
+    longest = max(map(len, names))
+    tries = [(number, longest) for number in range(columns, 0, -1)]
+    tries += [(1, letters) for letters in range(longest - 2, _SHORTEST, -2)]
+    with rc_context(RC):
+        for number, letters in tries:
+            legend = figure.legend(
+                handles=list(entries),
+                labels=[shorten(name, letters) for name in names],
+                loc="outside upper left",
+                ncols=number,
+                handletextpad=0.5,
+            )
+            if legend.get_window_extent().width <= figure.bbox.width - _LEGEND_MARGIN:
+                return
+            legend.remove()
+    raise ValueError(f"A legend of {len(names)} names does not fit into {figure.get_figwidth()} inches.")
+
+
+def ratio_axis(axis: Any, values: Sequence[float], most_ticks: int = 8) -> str:
+    """Make an axis logarithmic, with readable ticks, showing all `values` and some room around them.
+
+    Intervals that reach far beyond the values are cut off; the returned sentence says so.
+    """
+    axes, name = axis.axes, axis.axis_name
+    axes.set(**{f"{name}scale": "log"})
+    low, high = whole = sorted(getattr(axes, f"get_{name}lim")())
+    positive = [value for value in values if 0 < value < math.inf]
+    if positive:
+        room = max(math.sqrt(max(positive) / min(positive)), 2.0)
+        low, high = max(low, min(positive) / room), min(high, max(positive) * room)
+        axes.set(**{f"{name}lim": (low, high)})
+    for steps in _STEPS:
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        # Parsed from text, since 7 * 0.1 is not 0.7
+        ticks = {float(f"{step}e{decade}") for decade in decades for step in steps}
+        ticks = {tick for tick in ticks if low <= tick <= high}
+        if len(ticks) <= most_ticks:
+            axis.set_ticks(sorted(ticks))
+            break
+    axis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+    return "" if [low, high] == whole else "Intervals that reach beyond the axis are cut off there."
+
+
+def fit_figure(figure: Figure) -> None:
+    """Make all texts fit a narrow figure: wrap labels, and drop ticks and notes that overlap others."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        inches = axes.get_window_extent().width / figure.dpi
+        axes.set_xlabel(
+            textwrap.fill(axes.get_xlabel(), max(_SHORTEST, int(inches * _LABEL_LETTERS_PER_INCH)))
+        )
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        _thin_ticks(axes)
+        _thin_notes(axes, figure)
+
+
+def _thin_ticks(axes: Axes) -> None:
+    """Keep every second, third, … tick of the horizontal axis, so that no labels touch; keep 1."""
+    ticks, boxes = [], []
+    for tick, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True):
+        x = axes.transData.transform((tick, 0))[0]
+        if axes.bbox.x0 - 1 <= x <= axes.bbox.x1 + 1:
+            ticks.append(tick)
+            boxes.append(label.get_window_extent())
+    for step in range(1, len(ticks) + 1):
+        first = ticks.index(1) % step if 1 in ticks else 0
+        if all(after.x0 - box.x1 >= _TICK_GAP for box, after in pairwise(boxes[first::step])):
+            if step > 1:
+                axes.set_xticks(ticks[first::step])
+            return
+
+
+def _thin_notes(axes: Axes, figure: Figure) -> None:
+    """Hide notes that overlap an earlier one or leave the figure."""
+    drawn: list[Any] = []
+    for note in (child for child in axes.texts if isinstance(child, Annotation)):
+        box = note.get_window_extent()
+        inside = figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+        if inside and not any(box.overlaps(other) for other in drawn):
+            drawn.append(box)
+        else:
+            note.set_visible(False)

@@ -1,30 +1,35 @@
-"""Runs as a report reads them: with a short label, a number, and results whose missing numbers are nan."""
+"""Runs as a report reads them: with a short label, a number, results without nulls, and a verdict."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from gest_dataset.display import one_line
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.measure import Measure, Result
+from gest_dataset.measures.formatting import format_distinct
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Headline, Measure, Result, render_text
 from gest_dataset.measures.result import template_results
-from gest_dataset.report.plots import shorten
 from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DETECTIONS
+from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
+UNKNOWN = "unknown"  # the verdict without an interval
 _LONGEST_NAME = 44
+_TEXTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8"))
+_LARGEST = {"f_s": 1.0, "ss": 100.0}  # headlines that have a maximum
 
 
 @dataclass(frozen=True)
 class LabelledRun:
-    """A run with its label on this page and its number among the runs.
-
-    Names are escaped for display (`one_line`).
-    """
+    """A run with its label on this page and its number among the runs; names are escaped for display."""
 
     run: Run
     label: str
@@ -58,18 +63,15 @@ class LabelledRun:
 
     @property
     def result(self) -> dict[str, Any]:
-        """The result; null in JSON is nan."""
         numbers: dict[str, Any] = _null_to_nan(self.run.result["result"])
         return numbers
 
     @property
     def templates(self) -> dict[int, Result]:
         """The result in each template; 0 without templates."""
-        result = self.result
-        if "by_template" in result:
-            return template_results(result)
-        numbers = self.facts.get("templates") or [0]
-        return {int(numbers[0]): result}
+        if "by_template" in self.result:
+            return template_results(self.result)
+        return {int((self.facts.get("templates") or [0])[0]): self.result}
 
     @property
     def toy(self) -> bool:
@@ -101,6 +103,11 @@ def label_runs(runs: Sequence[Run]) -> list[LabelledRun]:
     return [LabelledRun(run, label, n) for n, (run, label) in enumerate(zip(runs, repeated, strict=True))]
 
 
+def shorten(text: str, length: int) -> str:
+    """The text, cut to `length` letters."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
 def short_name(model: str) -> str:
     """A model's name without its owner or folder, cut to a readable length."""
     return shorten(model.rstrip("/").rpartition("/")[2] or model, _LONGEST_NAME)
@@ -122,3 +129,75 @@ def _null_to_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [_null_to_nan(item) for item in value]
     return math.nan if value is None else value
+
+
+# --- verdicts
+
+
+@dataclass(frozen=True)
+class RunVerdict:
+    """The headline of a run, what it means in a few words, and sentences about it.
+
+    `verdict` is the result's, or `UNKNOWN`; `interval` has enough digits to show why.
+    """
+
+    run: LabelledRun
+    headline: Headline
+    estimate: Estimate
+    verdict: str
+    summary: str
+    interval: str
+    sentences: list[str]
+
+    def positions(self) -> dict[str, float]:
+        """Value, bounds, zone and null on an axis from 0 to 100 that is symmetric about the null."""
+        zone = {end: self.run.result[end] for end in ("zone_low", "zone_high")}
+        points = {**self.estimate._asdict(), **zone, "null": self.headline.null}
+        if self.headline.ratio:
+            points = {name: math.log(max(point, 1e-300)) for name, point in points.items()}
+        null = points["null"]
+        reach = 1.15 * max([abs(point - null) for point in points.values() if math.isfinite(point)] + [1e-9])
+        return {
+            name: round(50 + 50 * max(-1.0, min(1.0, (point - null) / reach)), 2)
+            for name, point in points.items()
+            if not math.isnan(point)
+        }
+
+
+def smallest_effect(head: Headline, estimate: Estimate, zone_high: float) -> float:
+    """The smallest value above the null that a sample like this one shows with a power of 80 %."""
+    if not head.ratio:
+        error = error_from_interval(estimate.low, estimate.high)
+        return head.null + smallest_detectable(error, zone_high - head.null)
+    if estimate.low <= 0 or math.isinf(estimate.high):
+        return math.inf
+    error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
+    return head.null * math.exp(min(smallest_detectable(error, math.log(zone_high / head.null)), 700.0))
+
+
+def verdict_of(run: LabelledRun) -> RunVerdict:
+    """The verdict on a run."""
+    result = run.result
+    head = run.measure.headline(result)
+    estimate = Estimate.of(result, head.name)
+    name: str = result["verdict"]
+    limits = head.null, result["zone_low"], result["zone_high"]
+    bounds, marks = format_distinct(estimate[1:], limits)
+    interval = " to ".join(bounds)
+    if math.isnan(estimate.value):
+        name, (summary, sentences) = UNKNOWN, run.measure.describe_undefined(result)
+    elif any(map(math.isnan, estimate)):
+        name, summary, sentences = UNKNOWN, TOO_FEW_SAMPLES, [_TEXTS["no-interval"]]
+    else:
+        summary = head.verdict_labels[result["verdict"]]
+        values = {"head": head, "value": estimate.value, "interval": interval, "verdict": name}
+        values |= dict(zip(("null", "low", "high"), marks, strict=True))
+        values |= {"excludes_null": not estimate.low <= head.null <= estimate.high}
+        values |= {"position": _TEXTS["positions"][name], "bounded": estimate.low < estimate.high}
+        values |= {"smallest": smallest_effect(head, estimate, limits[2])}
+        values |= {"largest": _LARGEST.get(head.name, math.inf)}
+        last = filter(None, (render_text(text, values) for text in _TEXTS["last"]))
+        sentences = [render_text(_TEXTS["first"], values), *run.measure.describe(result, run.facts), *last]
+    if run.facts.get("limit"):
+        sentences.append(render_text(_TEXTS["limit"], run.facts))
+    return RunVerdict(run, head, estimate, name, summary, interval, sentences)

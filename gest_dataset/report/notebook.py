@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from gest_dataset.report.labels import LabelledRun, label_runs
+from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.report.page import load_template
 from gest_dataset.report.panel import inline_svg
-from gest_dataset.report.panels_headlines import result_figure
+from gest_dataset.report.panels import result_figure
 from gest_dataset.report.style import css_variables
-from gest_dataset.report.verdict import verdict_of
-from gest_dataset.runs.folder import Run
+from gest_dataset.runs.folder import Run, RunResult
 from gest_dataset.runs.manifest import DONE, SCORES, Manifest
-from gest_dataset.runs.result import RunResult
-from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.storage import json_value
 
 
@@ -48,21 +45,15 @@ def plot(found: RunResult) -> Figure:
 def _labelled(found: RunResult) -> LabelledRun:
     """A result as the report reads a run from disk."""
     facts = found.metadata
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)  # the verdict says so
-        result = json_value(found.result())
+    result = json_value(found.result())
+    about = {name: facts.get(name, "") for name in ("measure", "config", "language", "data_fingerprint")}
+    empty: dict[str, Any] = {name: {} for name in ("settings", "versions", "machine", "seeds")}
     manifest = Manifest(
-        measure=facts["measure"],
-        model=facts["model"] if "model" in facts else facts["system"],
-        config=facts["config"],
-        language=facts.get("language", ""),
-        data_fingerprint=facts["data_fingerprint"],
+        **about,
+        **empty,
+        model=facts.get("model") or facts["system"],
         table=SCORES,
         command=[],
-        settings={},
-        versions={},
-        machine={},
-        seeds={},
         started="",
         status=DONE,
         signature=found.signature,

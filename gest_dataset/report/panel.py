@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,20 +20,19 @@ from matplotlib.backends import backend_pdf
 from matplotlib.figure import Figure
 
 from gest_dataset.display import printable
-from gest_dataset.measures.formatting import format_number
-from gest_dataset.report.plots import TOOLTIP
-from gest_dataset.report.style import LIGHT, PAGE, PALETTE, RC, Layout
+from gest_dataset.measures.measure import Result, render_text
+from gest_dataset.report.style import LIGHT, PAGE, PALETTE, RC, TOOLTIP, Layout
 from gest_dataset.storage import csv_text
 from gest_dataset.version import __version__
 
-OWN, PUBLISHED = "this report", "published"  # the sources of a panel's numbers
-_TEXTS: dict[str, dict[str, Any]] = yaml.safe_load(
+Record = dict[str, Any]  # the cells of a row by column, and what is drawn of it
+OWN, PUBLISHED = "this report", "published"  # the sources of records
+TEXTS: dict[str, dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "panels.yaml").read_text(encoding="utf-8")
 )
 _PDF: Any = backend_pdf  # has no types
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "{http://www.w3.org/1999/xlink}href"
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _COLOURS = {light.lower(): f"var(--{name})" for name, (light, _) in PALETTE.items()}
@@ -58,42 +56,46 @@ class Panel:
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
 
-    def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            raise ValueError(f"The name of a panel has lower-case letters, digits and dashes: {self.name!r}")
-
-    @property
-    def svg(self) -> str:
-        """The figure as an element of the page."""
-        return inline_svg(self.figure, self.name, self.title, self.alt)
-
     @property
     def csv(self) -> str:
         """The numbers in full."""
         return csv_text(self.columns, self.rows)
 
-    @property
-    def cells(self) -> list[list[str]]:
-        """The numbers as text for the table on the page."""
-        return [[format_number(value) for value in row] for row in self.rows]
-
 
 def make_panel(
     key: str,
     figure: Figure,
-    rows: Sequence[Sequence[Any]],
+    records: Sequence[Record] | Sequence[Sequence[Any]],
     name: str = "",
     columns: Sequence[str] = (),
+    results: Sequence[Result] = (),
     **values: Any,
 ) -> Panel:
-    """A panel with the texts of `key` in panels.yaml, filled in with `values`; published rows come last."""
-    texts = _TEXTS[key]
-    words = {name: text.format_map(defaultdict(str, values)) for name, text in _TEXTS["phrases"].items()}
+    """A panel with the texts and columns of `key` in panels.yaml; published numbers come last.
+
+    The texts are filled in with `values`, with the records of this report's runs (`own`) and with what the
+    bands of the `results` are. Records can be rows of cells.
+    """
+    texts = TEXTS[key]
+    columns = columns or texts["columns"]
+    cells = [
+        record if isinstance(record, dict) else dict(zip(columns, record, strict=True)) for record in records
+    ]
+    values |= {"own": [record for record in cells if record.get("source") == OWN]}
+    values |= {"copies": baseline_copies(results)}
+    values |= {phrase: render_text(text, values) for phrase, text in TEXTS["phrases"].items()}
     title, caption, alt = (
-        " ".join(texts[part].format_map(words | values).split()) for part in ("title", "caption", "alt")
+        " ".join(render_text(texts[part], values).split()) for part in ("title", "caption", "alt")
     )
-    rows = sorted(rows, key=lambda row: row[0] == PUBLISHED)
-    return Panel(name or key, title, figure, caption, alt, columns or texts["columns"], rows)
+    ordered = sorted(cells, key=lambda record: record.get("source") == PUBLISHED)
+    rows = [[record.get(column) for column in columns] for record in ordered]
+    return Panel(name or key, title, figure, caption, alt, columns, rows)
+
+
+def baseline_copies(results: Sequence[Result]) -> str:
+    """How many untrained copies of the models the random baselines of some results have."""
+    sizes = {len(result["null"]["values"]) for result in results if "null" in result}
+    return " or ".join(map(str, sorted(sizes)))
 
 
 def file_bytes(figure: Figure, kind: str, layout: Layout = PAGE, title: str = "", text: str = "") -> bytes:
@@ -104,96 +106,80 @@ def file_bytes(figure: Figure, kind: str, layout: Layout = PAGE, title: str = ""
     """
     title, text = printable(title), printable(text)
     if kind == "svg":
-        return _svg_file(figure, layout, title, text)
-    if kind == "pdf":
-        return _pdf_file(figure, layout, title, text)
+        texts = {tag: content for tag, content in (("title", title), ("desc", text)) if content}
+        root = _svg_tree(figure, LIGHT["paper"], "path", texts)
+        for name, inches in zip(("width", "height"), figure.get_size_inches(), strict=True):
+            root.set(name, f"{72 * layout.scale * inches:.2f}pt")
+        return bytes(XML.tostring(root, encoding="utf-8", xml_declaration=True))
     buffer = io.BytesIO()
-    metadata = {"Software": None, "Title": title, "Description": text}
     with rc_context(RC):
-        figure.savefig(
-            buffer, format=kind, dpi=200 * layout.scale, facecolor=LIGHT["paper"], metadata=metadata
-        )
+        if kind == "pdf":
+            _write_pdf(figure, buffer, layout.scale, {"Title": title, "Subject": text})
+        else:
+            metadata = {"Software": None, "Title": title, "Description": text}
+            dpi, color = 200 * layout.scale, LIGHT["paper"]
+            figure.savefig(buffer, format=kind, dpi=dpi, facecolor=color, metadata=metadata)
     return buffer.getvalue()
 
 
-def _svg_file(figure: Figure, layout: Layout, title: str, text: str) -> bytes:
-    root = _svg_tree(figure, LIGHT["paper"], letters="path")
-    for element in root.iter():
-        _add_tooltip(element)
-    for name, inches in zip(("width", "height"), figure.get_size_inches(), strict=True):
-        root.set(name, f"{72 * layout.scale * inches:.2f}pt")
-    for position, (tag, content) in enumerate((("title", title), ("desc", text))):
-        if content:
-            element = XML.Element(f"{{{_SVG}}}{tag}")
-            element.text = content
-            root.insert(position, element)
-    return bytes(XML.tostring(root, encoding="utf-8", xml_declaration=True))
-
-
-def _pdf_file(figure: Figure, layout: Layout, title: str, text: str) -> bytes:
+def _write_pdf(figure: Figure, buffer: io.BytesIO, scale: float, metadata: dict[str, str]) -> None:
     """What matplotlib's `savefig` does, on a page of the printed size."""
-    buffer = io.BytesIO()
-    metadata = {"Title": title, "Subject": text, "Creator": f"gest-dataset {__version__}"}
     width, height = figure.get_size_inches()
-    scale = layout.scale
-    with rc_context(RC):
-        file = _PDF.PdfFile(buffer, {**metadata, "CreationDate": None, "Producer": None})
-        file.newPage(width * scale, height * scale)
-        file.output(scale, 0, 0, scale, 0, 0, _PDF.Op.concat_matrix)
-        file.width, file.height = width, height  # clips at the unscaled size
-        dpi, figure.dpi = figure.dpi, 72
-        try:
-            renderer = _PDF.RendererPdf(file, 72, height, width)
-            figure.draw(renderer)
-            renderer.finalize()
-        finally:
-            figure.dpi = dpi
-        file.finalize()
-        file.close()
-    return buffer.getvalue()
+    fixed = {"Creator": f"gest-dataset {__version__}", "CreationDate": None, "Producer": None}
+    file = _PDF.PdfFile(buffer, {**metadata, **fixed})
+    file.newPage(width * scale, height * scale)
+    file.output(scale, 0, 0, scale, 0, 0, _PDF.Op.concat_matrix)
+    file.width, file.height = width, height  # clips at the unscaled size
+    dpi, figure.dpi = figure.dpi, 72
+    renderer = _PDF.RendererPdf(file, 72, height, width)
+    figure.draw(renderer)
+    renderer.finalize()
+    figure.dpi = dpi
+    file.finalize()
+    file.close()
 
 
 def inline_svg(figure: Figure, prefix: str, label: str, description: str) -> str:
     """The figure as an SVG element of a page, in the page's colours, with a name for screen readers."""
-    root = _svg_tree(figure, "none")
+    root = _svg_tree(figure, "none", "none", {"title": printable(label), "desc": printable(description)})
     for parent in list(root.iter()):
-        for child in [child for child in parent if child.tag == f"{{{_SVG}}}style"]:
+        for child in parent.findall(f"{{{_SVG}}}style"):
             parent.remove(child)  # would apply to the whole page
+    for number, name in enumerate(("label", "description")):
+        root[number].set("id", name)
     for element in root.iter():
         _use_theme(element, prefix)
-        _add_tooltip(element)
     for attribute in ("width", "height"):
         root.attrib.pop(attribute)
-    ids = f"{prefix}-label", f"{prefix}-description"
-    root.attrib |= {"role": "img", "aria-labelledby": ids[0], "aria-describedby": ids[1]}
-    for text, identifier, tag in ((description, ids[1], "desc"), (label, ids[0], "title")):
-        element = XML.Element(f"{{{_SVG}}}{tag}", {"id": identifier})
-        element.text = printable(text)
-        root.insert(0, element)
+    names = {"aria-labelledby": f"{prefix}-label", "aria-describedby": f"{prefix}-description"}
+    root.attrib |= {"role": "img", **names}
     return XML.tostring(root, encoding="unicode")
 
 
-def _svg_tree(figure: Figure, background: str, letters: str = "none") -> XML.Element:
-    """The figure as matplotlib writes it, without its metadata."""
+def _svg_tree(figure: Figure, background: str, letters: str, texts: dict[str, str]) -> XML.Element:
+    """The figure as matplotlib writes it, with other metadata, and with titles for the links of tooltips."""
     buffer = io.BytesIO()
     with rc_context({**RC, "svg.fonttype": letters}):
         figure.savefig(buffer, format="svg", facecolor=background, metadata={"Date": None})
     root = XML.fromstring(buffer.getvalue())
     for child in root.findall(f"{{{_SVG}}}metadata"):
         root.remove(child)
+    for element in list(root.iter()):
+        link = element.get(_LINK, "")
+        if link.startswith(TOOLTIP):  # links are all that matplotlib can write
+            del element.attrib[_LINK]
+            element.attrib.pop("target", None)
+            element.tag = f"{{{_SVG}}}g"
+            _insert(element, 0, "title", link.removeprefix(TOOLTIP))
+    for position, (tag, text) in enumerate(texts.items()):
+        _insert(root, position, tag, text)
     return root
 
 
-def _add_tooltip(element: XML.Element) -> None:
-    """Turn a link with a tooltip, which is all that matplotlib can write, into a group with a title."""
-    link = element.get(_LINK, "")
-    if link.startswith(TOOLTIP):
-        del element.attrib[_LINK]
-        element.attrib.pop("target", None)
-        element.tag = f"{{{_SVG}}}g"
-        title = XML.Element(f"{{{_SVG}}}title")
-        title.text = link.removeprefix(TOOLTIP)
-        element.insert(0, title)
+def _insert(element: XML.Element, position: int, tag: str, text: str) -> None:
+    child = XML.Element(f"{{{_SVG}}}{tag}")
+    child.text = text
+    element.insert(position, child)
 
 
 def _use_theme(element: XML.Element, prefix: str) -> None:

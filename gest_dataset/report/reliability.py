@@ -6,10 +6,8 @@ sentences, and what translations without a gender leave open.
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +20,9 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import sample_units
-from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES
+from gest_dataset.measures.measure import render_text
+from gest_dataset.measures.result import sample_units, wide_scores
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, holm, masculine_rate
@@ -39,16 +36,12 @@ from gest_dataset.statistics.reliability import (
     variance_shares,
 )
 
-logger = logging.getLogger(__name__)
 _ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
-_TEXTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_ROWS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 class _Unavailable(Exception):
     """The reason why a part cannot be computed for a run."""
-
-
-# --- the numbers
 
 
 def reliability_of(run: Run) -> dict[str, Any]:
@@ -64,38 +57,25 @@ def reliability_of(run: Run) -> dict[str, Any]:
         genders, stereotypes = (run.table[name].to_pylist() for name in ("gender", "stereotype"))
         bounds = unknown_bounds(genders, stereotypes)
         return {
-            "permutation_p": _number(result["f_s_permutation_p"]),
-            "f_s_lowest": bounds.f_s_lowest,
-            "f_s_highest": bounds.f_s_highest,
+            "permutation_p": Estimate.exact(result["f_s_permutation_p"]).value,
+            "f_s_lowest": bounds["f_s_lowest"],
+            "f_s_highest": bounds["f_s_highest"],
             "n": len(genders),
             "n_unknown": result["n_unknown"],
             "unavailable": {},
         }
-    if measure not in (TEMPLATES, PAIRS, NEUTRAL):
+    if measure.name not in ("templates", "pairs", "neutral"):
         return {}
-    found: dict[str, Any] = {"permutation_p": _number(result["g_s_permutation_p"]), "unavailable": {}}
+    found: dict[str, Any] = {
+        "permutation_p": Estimate.exact(result["g_s_permutation_p"]).value,
+        "unavailable": {},
+    }
     for name, part in (("reliability", _profile), ("creators", _creators), ("confounders", _confounders)):
         try:
             found |= part(run)
         except _Unavailable as reason:
             found["unavailable"][name] = str(reason)
     return found
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def wide_scores(run: Run) -> pd.DataFrame:
-    """ln ratios with a row per sample and a column per template.
-
-    The index is id, the number of the sample among those with this id, and stereotype.
-    """
-    frame = run.table.to_pandas()
-    if "template" not in frame:
-        frame["template"] = 0
-    frame["again"] = frame.groupby(["template", "id"]).cumcount()
-    return frame.pivot(index=["id", "again", "stereotype"], columns="template", values="log_ratio")
 
 
 def _stereotypes(wide: pd.DataFrame) -> Ints:
@@ -105,7 +85,7 @@ def _stereotypes(wide: pd.DataFrame) -> Ints:
 
 def _profile(run: Run) -> dict[str, Any]:
     """Reliability of the 16 means, from independent samples: the samples of a unit are averaged first."""
-    wide = wide_scores(run)
+    wide = wide_scores(run.table)
     unit = MEASURES[run.manifest.measure].unit
     if unit.column is not None:
         names = sample_units(unit, wide.index.get_level_values("id").tolist(), _rows(run))
@@ -117,7 +97,7 @@ def _profile(run: Run) -> dict[str, Any]:
     found: dict[str, Any] = {
         "reliability": value,
         "reliable": value >= LOW_RELIABILITY,
-        "variance_shares": asdict(variance_shares(scores, stereotypes)),
+        "variance_shares": variance_shares(scores, stereotypes),
     }
     if scores.shape[1] > 1:
         profile, samples = template_agreement(scores, stereotypes)
@@ -156,7 +136,7 @@ def _creators(run: Run) -> dict[str, Any]:
 
 def _confounders(run: Run) -> dict[str, Any]:
     """g_s with the sentences adjusted for their other properties."""
-    if MEASURES[run.manifest.measure] is not TEMPLATES:
+    if run.manifest.measure != "templates":
         raise _Unavailable("the properties are those of English sentences")
     scores, stereotypes, sentences = _sentences(run)
     adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.sentence_properties(sentences))
@@ -175,7 +155,7 @@ def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
     """Mean ln ratio over templates, stereotype and sentence of each sample scored in all templates."""
     rows = _rows(run)
     text = dict(zip(rows["id"], rows["sentence"], strict=True))
-    wide = wide_scores(run).dropna()
+    wide = wide_scores(run.table).dropna()
     ids = wide.index.get_level_values("id").tolist()
     return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]
 
@@ -186,8 +166,6 @@ def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
 def _rows(run: Run) -> datasets.Dataset:
     """The rows that the run was scored on."""
     config = run.manifest.config
-    if config not in CONFIGS:
-        raise _Unavailable(f"{config} is your own data, which runs do not store")
     rows = _load(config)
     if run.manifest.data_fingerprint != fingerprint_of(config, rows):
         raise _Unavailable(f"the run was scored on another version of {config}")
@@ -195,6 +173,8 @@ def _rows(run: Run) -> datasets.Dataset:
 
 
 def _load(config: str) -> datasets.Dataset:
+    if config not in CONFIGS:
+        raise _Unavailable(f"{config} is your own data, which runs do not store")
     try:
         return rows_of(config)
     except GestError as error:
@@ -204,28 +184,18 @@ def _load(config: str) -> datasets.Dataset:
 def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str]:
     """The rows of the config of some runs (class labels as names), and a note if something is missing."""
     config = runs[0].config
-    if config not in CONFIGS:
-        return [], f"{config} is your own data: its samples are listed by id."
     try:
-        rows = rows_of(config)
-    except GestError as error:
-        logger.info("Cannot read the sentences of %s: %s", config, error)
-        return [], f"The sentences of {config} could not be read when this page was made."
-    names = {
-        column: feature
-        for column, feature in rows.features.items()
-        if isinstance(feature, datasets.ClassLabel)
-    }
-    named = [
-        row | {column: feature.int2str(row[column]) for column, feature in names.items()}
-        for row in rows.to_list()
-    ]
-    note = ""
-    if {run.run.manifest.data_fingerprint for run in runs} != {fingerprint_of(config, rows)}:
-        note = (
-            f"A run was scored on another version of {config}, so some sentences may be slightly different."
-        )
-    return named, note
+        rows = _load(config)
+    except _Unavailable as reason:
+        return [], f"Samples are listed by id: {reason}."
+    columns = {name: rows[name][:] for name in rows.column_names}
+    for name, feature in rows.features.items():
+        if isinstance(feature, datasets.ClassLabel):
+            columns[name] = feature.int2str(columns[name])
+    named = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    same = {run.run.manifest.data_fingerprint for run in runs} == {fingerprint_of(config, rows)}
+    note = f"A run was scored on another version of {config}, so some sentences may be slightly different."
+    return named, "" if same else note
 
 
 # --- the table of the page
@@ -237,77 +207,23 @@ class Row(NamedTuple):
     what: str
     number: str
     meaning: str
-    warning: bool = False
+    warning: bool
 
 
-class Table(NamedTuple):
-    """The lines of one run."""
-
-    label: str
-    rows: list[Row]
-
-
-def reliability_tables(runs: Sequence[LabelledRun]) -> list[Table]:
+def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[Row]]:
     """A table for each run of a measure with stereotypes; p-values are corrected over the runs (Holm)."""
-    found = [(run, numbers) for run in runs if (numbers := reliability_of(run.run))]
-    p_values = {
-        place: numbers["permutation_p"]
-        for place, (_, numbers) in enumerate(found)
-        if math.isfinite(numbers["permutation_p"])
-    }
-    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-    tables = []
-    for place, (run, numbers) in enumerate(found):
-        correction = ""
-        if len(p_values) > 1:
-            p_value = format_number(adjusted.get(place, math.nan))
-            correction = f" (Holm over {len(p_values)} runs: {p_value})"
-        tables.append(Table(run.label, list(_rows_of_table(numbers, correction))))
+    found = {run.label: numbers for run in runs if (numbers := reliability_of(run.run))}
+    p_values = {label: numbers["permutation_p"] for label, numbers in found.items()}
+    finite = {label: p_value for label, p_value in p_values.items() if math.isfinite(p_value)}
+    adjusted = dict(zip(finite, holm(list(finite.values())), strict=True))
+    tables: dict[str, list[Row]] = {}
+    for label, numbers in found.items():
+        values = {**numbers, "holm": adjusted.get(label, math.nan), "runs": len(finite)}
+        values |= {"low_reliability": LOW_RELIABILITY}
+        tables[label] = []
+        for row in _ROWS:
+            number = render_text(row["number"], values)
+            if number:
+                meaning = render_text(row["meaning"], values)
+                tables[label].append(Row(row["what"], number, meaning, row.get("warning", False)))
     return tables
-
-
-def _row(key: str, warning: bool = False, **values: Any) -> Row:
-    texts = {
-        name: format_number(value) if isinstance(value, (int, float)) else value
-        for name, value in values.items()
-    }
-    what, number, meaning = (_TEXTS[key][part].format_map(texts) for part in ("what", "number", "meaning"))
-    return Row(what, number, meaning, warning)
-
-
-def _listed(values: dict[str, float], separator: str) -> str:
-    return separator.join(f"{name} {format_number(value)}" for name, value in values.items())
-
-
-def _rows_of_table(numbers: dict[str, Any], correction: str) -> Iterator[Row]:
-    if "reliability" in numbers:
-        value = numbers["reliability"]
-        key = "undefined" if math.isnan(value) else "reliability" if numbers["reliable"] else "unreliable"
-        yield _row(key, not numbers["reliable"], reliability=value, limit=LOW_RELIABILITY)
-        agreement = numbers.get("template_agreement")
-        if agreement:
-            yield _row("template_agreement", **agreement)
-        shares = {name: format_percent(share) for name, share in numbers["variance_shares"].items()}
-        names = _TEXTS["shares" if agreement else "shares_of_one_template"]
-        listed = "; ".join(f"{shares[name]} {where}" for name, where in names.items())
-        yield _row("variance_shares", stereotype=shares["stereotype"], shares=listed)
-    yield _row("permutation", p=numbers["permutation_p"], correction=correction)
-    if "creators" in numbers:
-        creators = numbers["creators"]
-        yield _row(
-            "one_creator" if math.isnan(creators["g_s_low"]) else "creators",
-            g_s=creators["g_s"],
-            interval=str(Estimate.of(creators, "g_s")),
-            by_creator=_listed(creators["by_creator"], ", "),
-            unknown=creators["n_unknown"],
-            n=creators["n"] + creators["n_unknown"],
-        )
-    if "confounders" in numbers:
-        parts = numbers["confounders"]
-        yield _row("confounders", adjusted=str(Estimate.of(parts, "adjusted_g_s")), g_s=parts["g_s"])
-        yield _row("correlations", correlations=_listed(parts["correlations"], "; "))
-    if "f_s_lowest" in numbers:
-        names = {"lowest": "f_s_lowest", "highest": "f_s_highest", "unknown": "n_unknown", "n": "n"}
-        yield _row("unknown_genders", **{name: numbers[key] for name, key in names.items()})
-    for part, reason in numbers["unavailable"].items():
-        yield _row("unavailable", part=_TEXTS["parts"][part], reason=reason)

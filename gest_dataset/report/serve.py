@@ -17,12 +17,11 @@ from typing import Any
 
 from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
-from gest_dataset.report.labels import label_runs
-from gest_dataset.report.page import render_report
-from gest_dataset.runs.folder import Run, read_run
+from gest_dataset.report.page import write_report
+from gest_dataset.runs.folder import read_run
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
 from gest_dataset.runs.progress import read_progress
-from gest_dataset.storage import atomic_path, write_json
+from gest_dataset.storage import write_json
 
 _HOST = "127.0.0.1"
 _SECONDS = 2.0  # between two looks at the runs
@@ -35,43 +34,38 @@ class LiveReport:
         for path in paths:
             if not path.is_dir():
                 raise ConfigError(f"There is no folder {path}. Give a run, or a folder with runs below it.")
-        self._paths = paths
-        self._folder = folder
-        self._shown = ""
+        self._paths, self._folder, self._shown = paths, folder, ""
 
     def update(self) -> None:
         """Read the manifests of all runs, and write the report again if other runs have finished."""
-        finished, unfinished = [], []
-        folders = {file.parent.resolve() for path in self._paths for file in path.rglob(MANIFEST)}
-        for folder in sorted(folders):
+        finished, lines = [], []
+        files = [file for path in self._paths for file in path.rglob(MANIFEST)]
+        for folder in sorted({file.parent.resolve() for file in files}):
             try:
                 manifest = read_manifest(folder)
             except GestError as error:
-                unfinished.append(one_line(str(error).splitlines()[0]))
+                lines.append(one_line(str(error).splitlines()[0]))
                 continue
             if manifest.done:
                 finished.append((manifest.finished, str(folder), manifest.files))
                 continue
-            progress = read_progress(folder)
             line = f"{manifest.model} on {manifest.about}: started {manifest.started}"
+            progress = read_progress(folder)
             if progress is not None:
                 line += f", {progress.done:,} of {progress.total:,} {progress.unit} done"
-            unfinished.append(one_line(line))
+            lines.append(one_line(line))
         finished.sort(key=lambda one: one[:2])
         version = json.dumps(finished)
         if version != self._shown:
-            runs: list[Run] = []
-            notes: list[str] = []
+            runs, notes = [], []
             for _, name, _ in finished:
                 try:
                     runs.append(read_run(name))
                 except GestError as error:
                     notes.append(str(error))
-            text = render_report(label_runs(runs), self._folder / "index.html", notes=notes, live=version)
-            with atomic_path(self._folder / "index.html") as temporary:
-                temporary.write_text(text, encoding="utf-8")
+            write_report(runs, self._folder / "index.html", notes=notes, live=version)
             self._shown = version
-        lines = unfinished if finished else ["No run is finished yet.", *unfinished]
+        lines = lines if finished else ["No run is finished yet.", *lines]
         write_json(self._folder / "state.json", {"version": version, "lines": lines})
 
 
@@ -97,10 +91,10 @@ def make_server(folder: Path) -> tuple[ThreadingHTTPServer, str]:
             super().__init__(*args, directory=str(folder))
 
         def send_head(self) -> Any:
-            if self.headers.get("Host") not in hosts:
-                self.send_error(421, "Unknown host")
-                return None
-            return super().send_head()
+            if self.headers.get("Host") in hosts:
+                return super().send_head()
+            self.send_error(421, "Unknown host")
+            return None
 
         def end_headers(self) -> None:
             self.send_header("Cache-Control", "no-store")

@@ -15,13 +15,15 @@ _STYLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read
 PALETTE: dict[str, tuple[str, str]] = _STYLE["palette"]
 GROUND: tuple[str, str] = _STYLE["ground"]
 RC: Any = _STYLE["rc"]
+STYLES: dict[str, dict[str, Any]] = _STYLE["marks"]
+LATEX: dict[str, str] = _STYLE["latex"]
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
 SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]
 MARKERS = "osD^vP"
 # Reference lines: a null value, and the diagonal
 DASHED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (4, 3))}
 DOTTED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (1, 2))}
-TICK: dict[str, Any] = {"marker": "|", "color": LIGHT["published"]}  # a published model
+TOOLTIP = "tooltip:"  # begins the links that become tooltips
 
 
 def css_variables(theme: int) -> str:
@@ -48,19 +50,14 @@ PAGE = Layout("page", 10.0)
 SINGLE = Layout("single", 7.7 / 2.54 / _PRINT_SCALE, _PRINT_SCALE, 0.5)
 DOUBLE = Layout("double", 16 / 2.54 / _PRINT_SCALE, _PRINT_SCALE)
 COLUMNS = (SINGLE, DOUBLE)
-_layout: ContextVar[Layout] = ContextVar("layout", default=PAGE)
-
-
-def current_layout() -> Layout:
-    """The layout of new figures: the page, except inside `use_layout`."""
-    return _layout.get()
+LAYOUT: ContextVar[Layout] = ContextVar("layout", default=PAGE)  # of new figures
 
 
 @contextmanager
 def use_layout(layout: Layout) -> Iterator[None]:
     """Figures made in the `with` block have this layout."""
-    token = _layout.set(layout)
+    token = LAYOUT.set(layout)
     try:
         yield
     finally:
-        _layout.reset(token)
+        LAYOUT.reset(token)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import math
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -19,28 +17,23 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.measure import Pairing, Unit
+from gest_dataset.measures.measure import Pairing
 from gest_dataset.measures.result import sample_units
-from gest_dataset.runs.cross_language import is_cross_language, scores_with_sources
+from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
-from gest_dataset.statistics.checks import UndefinedWarning
-from gest_dataset.statistics.comparison import DRAWS
-from gest_dataset.statistics.dif import DifItem, differing_items, shared_sources
+from gest_dataset.statistics.comparison import DRAWS, DifItem, differing_items, shared_sources
 from gest_dataset.statistics.masculine_rate import known_in_all
 
-logger = logging.getLogger(__name__)
-# What runs must have in common
-_SAME: dict[str, Callable[[Manifest], Any]] = {
-    "config": lambda manifest: manifest.config,
-    "measure": lambda manifest: manifest.measure,
-    "data": lambda manifest: manifest.data_fingerprint,
-    "prompts": lambda manifest: manifest.settings.get("prompts"),
-    "options (templates, words of several tokens)": lambda manifest: manifest.settings.get("options"),
+# What runs must have in common: entries of the manifest and of its settings, with their names in messages
+_SAME_DATA = {"config": "config", "data_fingerprint": "data"}
+_SAME_QUESTIONS = {
+    "measure": "measure",
+    "prompts": "prompts",
+    "options": "options (templates, words of several tokens)",
 }
-_SAME_ACROSS_LANGUAGES = [what for what in _SAME if what not in ("config", "data")]
 
 
 @dataclass(frozen=True)
@@ -105,7 +98,7 @@ def compare(paths_or_runs: Sequence[str | Path | Run]) -> ComparisonResult:
         raise ConfigError("A comparison needs two runs or more; the first is the baseline.")
     sides = [find_runs([path]) for path in paths_or_runs]
     firsts = [side[0] for side in sides]
-    if all(len(side) == 1 for side in sides) and is_cross_language(firsts):
+    if all(len(side) == 1 for side in sides) and _is_cross_language(firsts):
         return _compare_languages(firsts)
     if all(isinstance(path, Run) or (Path(path) / MANIFEST).exists() for path in paths_or_runs):
         return ComparisonResult(_with_holm(_differences(firsts)))
@@ -130,17 +123,10 @@ def compare_pairs(runs: Sequence[Run], draws: int = DRAWS) -> Iterator[Differenc
 
     `draws` must grow with the number of comparisons, since no p-value is below 2 / (draws + 1).
     """
-    _check_same(runs, list(_SAME))
-    pairing = _pairing(runs)
-    rows = _rows(runs[0].manifest)
-    sides = list(zip(_labels(runs), [_score_frame(run, pairing) for run in runs], strict=True))
-    for (label, frame), (other, baseline) in combinations(sides, 2):
-        templates = _common_templates(frame, baseline)
-        if templates:
-            scores = _pair(frame, baseline, templates, pairing, runs[0], rows)
-            found = _compare(pairing.measure, label, scores, draws)
-            names = (runs[0].manifest.about, label, other)
-            yield _difference(pairing.measure, names, templates, scores, found)
+    sides = _Sides(runs)
+    for run, baseline in combinations(range(len(runs)), 2):
+        if templates := sides.common_templates(run, baseline):
+            yield sides.difference(run, baseline, templates, draws)
 
 
 def _by_config(path: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
@@ -158,94 +144,38 @@ def _by_config(path: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
 
 def _with_holm(rows: Sequence[Difference]) -> list[Difference]:
     """The p-values corrected over all differences, and those of templates over all templates."""
-    p_values = holm([row.comparison.p_value for row in rows])
-    single = [part.comparison.p_value for row in rows for part in row.by_template]
-    of_templates = iter(holm(single) if single else [])
+    corrected = iter(holm([row.p_holm for row in rows]))
+    parts = [part for row in rows for part in row.by_template]
+    of_parts = iter(holm([part.p_holm for part in parts]) if parts else [])
     return [
         replace(
             row,
-            p_holm=p_value,
-            by_template=tuple(replace(part, p_holm=next(of_templates)) for part in row.by_template),
+            p_holm=next(corrected),
+            by_template=tuple(replace(part, p_holm=next(of_parts)) for part in row.by_template),
         )
-        for row, p_value in zip(rows, p_values, strict=True)
+        for row in rows
     ]
 
 
 def _differences(runs: Sequence[Run]) -> list[Difference]:
     """The differences from the first run, with uncorrected p-values."""
-    _check_same(runs, list(_SAME))
-    pairing = _pairing(runs)
-    rows = _rows(runs[0].manifest)
-    (baseline, first), *others = zip(_labels(runs), [_score_frame(run, pairing) for run in runs], strict=True)
+    sides = _Sides(runs)
     differences = []
-    for label, frame in others:
-        templates = _common_templates(frame, first)
+    for run in range(1, len(runs)):
+        templates = sides.common_templates(run, 0)
         if not templates:
-            raise ConfigError(f"{label} and {baseline} have no template in common.")
-        scores = _pair(frame, first, templates, pairing, runs[0], rows)
-        found = _compare(pairing.measure, label, scores)
-        single = []
+            raise ConfigError(f"{sides.labels[run]} and {sides.labels[0]} have no template in common.")
+        headline = sides.difference(run, 0, templates, details=True)
+        parts = []
         for template in templates if len(templates) > 1 else ():
-            part = _pair(frame, first, [template], pairing, runs[0], rows)
-            of_template = _compare(pairing.measure, label, part)
-            p_value = of_template.p_value
-            single.append(TemplateDifference(template, len(part.a), part.missing, of_template, p_value))
-        names = (runs[0].manifest.about, label, baseline)
-        difference = _difference(pairing.measure, names, templates, scores, found)
-        by_stereotype = _by_stereotype(pairing.measure, scores)
-        differences.append(replace(difference, by_template=tuple(single), by_stereotype=by_stereotype))
+            part = sides.difference(run, 0, [template])
+            parts.append(TemplateDifference(template, part.n, part.missing, part.comparison, part.p_holm))
+        differences.append(replace(headline, by_template=tuple(parts)))
     return differences
 
 
-def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
-    """Runs of different languages on the sources that all of them have."""
-    _check_same(runs, _SAME_ACROSS_LANGUAGES)
-    measure = _pairing(runs).measure
-    frames = {run.manifest.language: scores_with_sources(run, _rows(run.manifest)) for run in runs}
-    wide = shared_sources(frames)
-    sources = wide.index.get_level_values("source").tolist()
-    stereotypes = wide.index.get_level_values("stereotype").tolist()
-    labels = [f"{run.manifest.model}, {run.manifest.config}" for run in runs]
-    if len({run.manifest.model for run in runs}) > 1:
-        logger.warning("The models differ as well as the languages: either may cause a difference.")
-    baseline, *others = frames
-    differences = []
-    for run, language, label in zip(runs[1:], others, labels[1:], strict=True):
-        a, b = wide[language].tolist(), wide[baseline].tolist()
-        missing = len({*frames[language]["source"], *frames[baseline]["source"]} - {*sources})
-        scores = _PairedScores(a, b, stereotypes, sources, missing)
-        names = (run.manifest.config, label, labels[0])
-        difference = _difference(measure, names, (), scores, _compare(measure, label, scores))
-        differences.append(replace(difference, by_stereotype=_by_stereotype(measure, scores)))
-    return ComparisonResult(
-        _with_holm(differences), languages=tuple(frames), items=tuple(differing_items(wide))
-    )
-
-
-def _rows(manifest: Manifest) -> datasets.Dataset | None:
-    """The rows of the dataset if they name the units of the samples; None if the ids do."""
-    unit: Unit = MEASURES[manifest.measure].unit
-    if unit.column in (None, "id"):
-        return None
-    if manifest.config not in CONFIGS:
-        logger.warning(
-            "%s is not a config of gest, so the `%s` of its samples is unknown: samples are resampled "
-            "individually.",
-            manifest.config,
-            unit.column,
-        )
-        return datasets.Dataset.from_dict({})
-    try:
-        return rows_of(manifest.config)
-    except GestError as error:
-        raise DataError(
-            f"The samples of {manifest.config} are compared by {unit.label}, in the column `{unit.column}` "
-            f"of the dataset, which cannot be read: {error}\nAllow the download, or set GEST_MIRROR."
-        ) from error
-
-
 @dataclass(frozen=True)
-class _PairedScores:
+class _Samples:
     """The values of two runs on their common samples, with stereotypes (or other strata) and units.
 
     `missing` samples are in only one of the runs.
@@ -258,47 +188,147 @@ class _PairedScores:
     missing: int
 
 
+class _Sides:
+    """Runs that can be compared: their labels and their scored samples."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        _check_same(runs, _SAME_DATA | _SAME_QUESTIONS)
+        manifest = runs[0].manifest
+        self.about = manifest.about
+        self.pairing = _pairing(runs)
+        self.labels = _labels(runs)
+        self.unit = MEASURES[manifest.measure].unit
+        self.rows = None if self.unit.column in (None, "id") else _rows(manifest)
+        self.frames = [_score_frame(run, self.pairing) for run in runs]
+
+    def common_templates(self, run: int, baseline: int) -> list[int]:
+        """The templates of the baseline that the run has as well."""
+        of_run = set(self.frames[run]["template"])
+        return [number for number in self.frames[baseline]["template"].unique().tolist() if number in of_run]
+
+    def difference(
+        self, run: int, baseline: int, templates: Sequence[int], draws: int = DRAWS, details: bool = False
+    ) -> Difference:
+        """The difference of a run from a baseline in some templates."""
+        samples = self._samples(run, baseline, templates)
+        numbers = tuple(template for template in templates if template)
+        names = (self.about, self.labels[run], self.labels[baseline])
+        return _difference(self.pairing.measure, names, numbers, samples, draws, details)
+
+    def _samples(self, run: int, baseline: int, templates: Sequence[int]) -> _Samples:
+        """The samples that both runs have in all of the templates; with several, a row of values each."""
+        a, b = (
+            [frame.loc[frame["template"] == template] for template in templates]
+            for frame in (self.frames[run], self.frames[baseline])
+        )
+        common = every = b[0].index
+        for part in (*a, *b):
+            common, every = common.intersection(part.index, sort=False), every.union(part.index, sort=False)
+        columns = list(self.pairing.columns)
+        values = [np.hstack([part.loc[common, columns].to_numpy() for part in parts]) for parts in (a, b)]
+        if values[0].shape[1] == 1:
+            values = [side[:, 0] for side in values]
+        strata = self.pairing.strata
+        references = b[0].loc[common, strata].tolist() if strata else None
+        units = sample_units(self.unit, b[0].loc[common, "id"].tolist(), self.rows)
+        return _Samples(values[0].tolist(), values[1].tolist(), references, units, len(every) - len(common))
+
+
+def _is_cross_language(runs: Sequence[Run]) -> bool:
+    """Whether all runs are on pairs, or all on neutral sentences, each in a different language.
+
+    The dataset of each language has other sources, since not every translation makes a pair (or is neutral).
+    """
+    languages = {run.manifest.language for run in runs}
+    return (
+        {run.manifest.measure for run in runs} in ({PAIRS.name}, {NEUTRAL.name})
+        and all(run.manifest.config in CONFIGS for run in runs)
+        and "" not in languages
+        and len(languages) == len(runs)
+    )
+
+
+def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
+    """Runs of different languages on the sources that all of them have."""
+    _check_same(runs, _SAME_QUESTIONS)
+    measure = _pairing(runs).measure
+    frames = {run.manifest.language: _with_sources(run) for run in runs}
+    wide = shared_sources(frames)
+    sources = wide.index.get_level_values("source").tolist()
+    stereotypes = wide.index.get_level_values("stereotype").tolist()
+    labels = [f"{run.manifest.model}, {run.manifest.config}" for run in runs]
+    baseline = runs[0].manifest.language
+    differences = []
+    for run, label in zip(runs[1:], labels[1:], strict=True):
+        language = run.manifest.language
+        missing = len({*frames[language]["source"], *frames[baseline]["source"]} - {*sources})
+        a, b = wide[language].tolist(), wide[baseline].tolist()
+        samples = _Samples(a, b, stereotypes, sources, missing)
+        names = (run.manifest.config, label, labels[0])
+        differences.append(_difference(measure, names, (), samples, details=True))
+    items = tuple(differing_items(wide))
+    return ComparisonResult(_with_holm(differences), languages=tuple(frames), items=items)
+
+
+def _with_sources(run: Run) -> pd.DataFrame:
+    """The scores of a run with the English source of each sample."""
+    rows = _rows(run.manifest).select_columns(["id", "source"]).to_pandas()
+    frame = run.table.select(["id", "stereotype", "log_ratio"]).to_pandas().dropna()
+    frame = frame.merge(rows, on="id", how="left")
+    if frame["source"].isna().any():
+        name = frame.loc[frame["source"].isna(), "id"].iloc[0]
+        raise DataError(
+            f"The sample {name} of {run.path} is not in the current {run.manifest.config}. Score it again."
+        )
+    return frame
+
+
+def _rows(manifest: Manifest) -> datasets.Dataset:
+    """The rows of the dataset, which name the units of the samples."""
+    unit = MEASURES[manifest.measure].unit
+    if manifest.config not in CONFIGS:  # a user's own data, resampled individually
+        return datasets.Dataset.from_dict({})
+    try:
+        return rows_of(manifest.config)
+    except GestError as error:
+        raise DataError(
+            f"The samples of {manifest.config} are compared by {unit.label}, in the column `{unit.column}` "
+            f"of the dataset, which cannot be read: {error}\nAllow the download, or set GEST_MIRROR."
+        ) from error
+
+
 def _difference(
     measure: str,
     names: tuple[str, str, str],
-    templates: Sequence[int],
-    scores: _PairedScores,
-    found: Comparison,
+    templates: tuple[int, ...],
+    samples: _Samples,
+    draws: int = DRAWS,
+    details: bool = False,
 ) -> Difference:
-    known = sum(known_in_all(scores.a, scores.b)) if measure == "f_s" else len(scores.a)
-    numbers = tuple(template for template in templates if template)
-    counts = (known, scores.missing, len(scores.a) - known)
-    return Difference(*names, numbers, *counts, found, found.p_value)
-
-
-def _by_stereotype(measure: str, scores: _PairedScores) -> tuple[StereotypeDifference, ...]:
-    if measure != "g_s" or scores.references is None:
-        return ()
-    return tuple(compare_stereotypes(scores.a, scores.b, scores.references, scores.units))
-
-
-def _compare(measure: str, label: str, scores: _PairedScores, draws: int = DRAWS) -> Comparison:
-    if not scores.a:
-        raise DataError(f"{label} and the baseline have no sample in common.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)  # the error below says so
-        found = compare_scores(measure, scores.a, scores.b, scores.references, scores.units, draws=draws)
+    """The difference of two runs on their common samples; with `details`, also that of each stereotype."""
+    if not samples.a:
+        raise DataError(f"{names[1]} and the baseline have no sample in common.")
+    found = compare_scores(measure, samples.a, samples.b, samples.references, samples.units, draws=draws)
     if math.isnan(found.p_value):
-        units = "" if scores.units is None else " of different units"
-        strata = " in each stereotype" if scores.references else ""
         raise DataError(
-            f"{label} and the baseline have too few samples in common for {measure} ({len(scores.a)}): "
-            f"at least two{units} are needed{strata}."
+            f"{names[1]} and the baseline have too few samples in common for {measure} ({len(samples.a)}): "
+            f"at least two of different units are needed in each stereotype or group."
         )
-    return found
+    known = sum(known_in_all(samples.a, samples.b)) if measure == "f_s" else len(samples.a)
+    counts = (known, samples.missing, len(samples.a) - known)
+    difference = Difference(*names, templates, *counts, found, found.p_value)
+    if not details or measure != "g_s" or samples.references is None:
+        return difference
+    stereotypes = compare_stereotypes(samples.a, samples.b, samples.references, samples.units)
+    return replace(difference, by_stereotype=tuple(stereotypes))
 
 
-def _check_same(runs: Sequence[Run], names: Sequence[str]) -> None:
+def _check_same(runs: Sequence[Run], entries: dict[str, str]) -> None:
     """Raise an error if runs differ in something that must be the same."""
-    for what in names:
-        facts = {str(run.path): str(_SAME[what](run.manifest)) for run in runs}
-        if len(set(facts.values())) > 1:
-            listed = "\n".join(f"  {path}: {value}" for path, value in facts.items())
+    for entry, what in entries.items():
+        values = {str(run.path): str(run.manifest.identity().get(entry)) for run in runs}
+        if len(set(values.values())) > 1:
+            listed = "\n".join(f"  {path}: {value}" for path, value in values.items())
             raise ConfigError(f"Runs must have the same {what} to be compared. These differ:\n{listed}")
 
 
@@ -309,12 +339,8 @@ def _pairing(runs: Sequence[Run]) -> Pairing:
         if all(len(run.table.select(pairing.columns).to_pandas().dropna()) for run in runs):
             return pairing
     if pairings:
-        names = " or ".join(pairing.measure for pairing in pairings)
-        raise DataError(f"One of the runs has no sample with {names}, so there is nothing to compare.")
-    offered = dict.fromkeys(pairing.measure for measure in MEASURES.values() for pairing in measure.pairings)
-    raise ConfigError(
-        f"Runs of {runs[0].manifest.about} have no paired comparison. These have one: {', '.join(offered)}."
-    )
+        raise DataError("One of the runs has no scored sample, so there is nothing to compare.")
+    raise ConfigError(f"Runs of {runs[0].manifest.about} have no paired comparison.")
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
@@ -337,33 +363,3 @@ def _score_frame(run: Run, pairing: Pairing) -> pd.DataFrame:
         frame["again"] = frame.groupby(["template", "id"]).cumcount()
     key = ["id", "again", *([pairing.strata] if pairing.strata else [])]
     return frame.set_index(key, drop=False).dropna(subset=list(pairing.columns))
-
-
-def _common_templates(run: pd.DataFrame, baseline: pd.DataFrame) -> list[int]:
-    return [number for number in baseline["template"].unique().tolist() if number in set(run["template"])]
-
-
-def _pair(
-    run: pd.DataFrame,
-    baseline: pd.DataFrame,
-    templates: Sequence[int],
-    pairing: Pairing,
-    any_run: Run,
-    rows: datasets.Dataset | None,
-) -> _PairedScores:
-    """The samples that both runs have in all of the templates; with several, a row of values each."""
-    sides = [
-        [frame.loc[frame["template"] == template] for template in templates] for frame in (run, baseline)
-    ]
-    of_baseline = sides[1][0]
-    common = every = of_baseline.index
-    for part in (*sides[0], *sides[1]):
-        common, every = common.intersection(part.index, sort=False), every.union(part.index, sort=False)
-    columns = list(pairing.columns)
-    a, b = (np.hstack([part.loc[common, columns].to_numpy() for part in parts]) for parts in sides)
-    if a.shape[1] == 1:
-        a, b = a[:, 0], b[:, 0]
-    references = of_baseline.loc[common, pairing.strata].tolist() if pairing.strata else None
-    unit = MEASURES[any_run.manifest.measure].unit
-    units = sample_units(unit, of_baseline.loc[common, "id"].tolist(), rows)
-    return _PairedScores(a.tolist(), b.tolist(), references, units, len(every) - len(common))

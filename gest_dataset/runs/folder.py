@@ -15,11 +15,12 @@ import logging
 import platform
 import re
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from inspect import signature as signature_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,15 +28,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from gest_dataset.cache import ResponseCache
-from gest_dataset.data.parquet import read_table, write_table
+from gest_dataset.data.folder import read_table, write_table
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.runs.progress import PROGRESS
-from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.storage import (
     CHOOSE,
-    LOCK,
     check_folder,
     folder_lock,
     foreign_files,
@@ -47,6 +46,7 @@ from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
     import torch
+    from matplotlib.figure import Figure
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ def check_same(folder: Path, existing: Mapping[str, Any], new: Mapping[str, Any]
 
 def check_run_folder(path: Path) -> Manifest | None:
     """Create the folder of a run, or return the manifest of the run in it; refuse foreign files."""
-    others = foreign_files(path, {MANIFEST, LOCK})
+    others = foreign_files(path, {MANIFEST})
     if (path / MANIFEST).exists():
         return read_manifest(path)
     if others and (path / others[0] / MANIFEST).exists():
@@ -84,7 +84,7 @@ def check_run_folder(path: Path) -> Manifest | None:
 
 def check_runs_folder(path: Path, names: Iterable[str]) -> None:
     """Create a folder for runs with these names and their report; refuse foreign files."""
-    check_folder(path, {*names, REPORT, LOCK}, "a folder of runs")
+    check_folder(path, {*names, REPORT}, "a folder of runs")
 
 
 def check_work_folder(
@@ -111,6 +111,44 @@ def check_work_folder(
 
 
 # ---- writing ---------------------------------------------------------------------------------------------
+
+
+class RunResult(ABC):
+    """A table of samples and metadata, from which `result` computes the statistic.
+
+    `skipped` are the samples without a score, with the reasons; `signature` is one line to report beside a
+    number.
+    """
+
+    if TYPE_CHECKING:  # dataclass fields or properties of the subclasses
+
+        @property
+        def table(self) -> pa.Table: ...
+
+        @property
+        def skipped(self) -> pa.Table: ...
+
+        @property
+        def metadata(self) -> dict[str, Any]: ...
+
+        @property
+        def signature(self) -> str: ...
+
+    @abstractmethod
+    def result(self) -> dict[str, Any]:
+        """The statistic of the measure with its intervals (docs/metrics.md)."""
+
+    def plot(self) -> Figure:
+        """A matplotlib figure of the result in the style of the report."""
+        from gest_dataset.report.notebook import plot  # imports matplotlib
+
+        return plot(self)
+
+    def _repr_html_(self) -> str:
+        """The verdict, the figure and the numbers for a notebook."""
+        from gest_dataset.report.notebook import html  # imports matplotlib
+
+        return html(self)
 
 
 @dataclass(frozen=True)
@@ -162,11 +200,8 @@ def open_run(path: Path, manifest: Manifest) -> Iterator[RunWriter]:
     with folder_lock(path):
         existing = check_run_folder(path)
         if existing is not None and (existing.done or (path / CACHE).exists()):
-            state = "finished" if existing.done else "unfinished"
-            hint = (
-                f"Choose another directory with --output. The {state} run there is: "
-                f"{shlex.join(existing.command)}"
-            )
+            made_by = f"The existing run was made by: {shlex.join(existing.command)}"
+            hint = f"Choose another folder with --output. {made_by}"
             check_same(path, existing.identity(), manifest.identity(), hint)
         if existing is not None and existing.done:
             yield RunWriter(path, manifest, None, read_run(path))
@@ -197,8 +232,11 @@ def new_manifest(
 
 def versions() -> dict[str, str]:
     """The versions that numbers may depend on."""
-    packages = {package: version(package) for package in _PACKAGES}
-    return {"gest_dataset": __version__, "python": platform.python_version(), **packages}
+    packages = {"gest_dataset": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):  # UDPipe is optional
+            packages[package] = version(package)
+    return packages
 
 
 def machine(device: torch.device | None) -> dict[str, Any]:
@@ -216,17 +254,14 @@ def machine(device: torch.device | None) -> dict[str, Any]:
 def python_command(function: Callable[..., Any], arguments: Mapping[str, Any]) -> list[str]:
     """A call of a library function as a shell command, with the arguments that are not defaults."""
 
-    def as_text(value: Any) -> str:
-        if isinstance(value, Path):
-            return repr(str(value))
-        parts = value if isinstance(value, (list, tuple)) else [value]
-        if all(part is None or isinstance(part, (str, int, float)) for part in parts):
-            return repr(value)
-        return f"<{type(parts[0]).__name__}>"  # loaded objects
+    def shorten(value: Any) -> str:
+        return str(value) if isinstance(value, Path) else f"<{type(value).__name__}>"
 
     defaults = signature_of(function).parameters
     call = ", ".join(
-        f"{name}={as_text(value)}" for name, value in arguments.items() if value != defaults[name].default
+        f"{name}={json.loads(json.dumps(value, default=shorten))!r}"
+        for name, value in arguments.items()
+        if name not in defaults or value != defaults[name].default
     )
     return ["python", "-c", f"import gest_dataset; gest_dataset.{function.__name__}({call})"]
 
@@ -280,12 +315,12 @@ def find_runs(paths: Iterable[str | Path | Run]) -> list[Run]:
             runs.setdefault(entry.path.resolve(), entry)
             continue
         path = Path(entry)
-        folders = sorted(file.parent for file in path.rglob(MANIFEST)) if path.is_dir() else []
-        finished = [path]
-        if folders and path not in folders:
-            finished = [folder for folder in folders if read_manifest(folder).done]
-            for folder in sorted({*folders} - {*finished}):
-                logger.warning("Skipping %s: the run is not finished.", folder)
+        folders = [path]
+        if path.is_dir() and not (path / MANIFEST).exists():
+            folders = sorted(file.parent for file in path.rglob(MANIFEST)) or [path]
+        finished = [folder for folder in folders if folder == path or read_manifest(folder).done]
+        for folder in [folder for folder in folders if folder not in finished]:
+            logger.warning("Skipping %s: the run is not finished.", folder)
         if not finished:
             raise OutputError(f"There is no finished run below {path}.")
         for folder in finished:
@@ -307,8 +342,7 @@ def default_folder(name: str, revision: str | None = None, limit: int | None = N
         path = path.resolve()
         own_name = path.stem if path.is_file() else path.name
         name = own_name if path.parent == Path.cwd() else f"{path.parent.name}/{own_name}"
-    name += f"@{revision}" if revision else ""
-    name += f"-limit{limit}" if limit else ""
+    name += (f"@{revision}" if revision else "") + (f"-limit{limit}" if limit else "")
     name = name.strip("/").replace("/", "--").replace(":", "-")
     return RUNS / re.sub(r"[^\w.@-]", "_", name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -48,7 +48,7 @@ class Manifest:
     status: str = RUNNING
     signature: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
-    seconds: float = 0.0
+    seconds: float | int = 0.0
     finished: str = ""
     files: dict[str, str] = field(default_factory=dict)
 
@@ -73,6 +73,17 @@ class Manifest:
         content = {"format": FORMAT, **asdict(self)}
         return {name: content[name] for name in content if self.done or name not in _ADDED_AT_THE_END}
 
+    def check(self) -> None:
+        """Raise a TypeError or ValueError for the first invalid entry."""
+        for name, hint in get_type_hints(Manifest).items():
+            type_validator(name, getattr(self, name), hint)
+        allowed = {"measure": MEASURES, "table": (SCORES, DETECTIONS, ANSWERS), "status": (RUNNING, DONE)}
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise ValueError(f"unknown {name} {getattr(self, name)!r}")
+        if self.done and not {self.table, RESULT} <= self.files.keys():
+            raise ValueError("`files` is incomplete")
+
 
 def read_manifest(path: Path) -> Manifest:
     """The run.json of a folder, finished or not."""
@@ -84,52 +95,32 @@ def read_manifest(path: Path) -> Manifest:
         raise OutputError(f"{path} {problem}. Give a directory written by `gest score --output`.") from error
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
-    if not isinstance(content, dict) or not isinstance(content.get("format"), int):
-        raise OutputError(f"{file} was not written by `gest`: it has no format number.")
-    if content["format"] != FORMAT:
+    found = content.get("format") if isinstance(content, dict) else None
+    if found != FORMAT:
         raise OutputError(
-            f"The run in {path} has format {content['format']}, and this version reads {FORMAT}. "
-            f"Read it with the version that wrote it, or run again in another directory."
+            f"{file} has format {found}, and this version reads {FORMAT}. Read it with the version that "
+            f"wrote it, or run again in another directory."
         )
-    invalid = _problem(content)
-    if invalid:
-        raise OutputError(f"{file} was not written by `gest`: {invalid}.")
-    return Manifest(**{name: value for name, value in content.items() if name in get_type_hints(Manifest)})
-
-
-def _problem(content: dict[str, Any]) -> str | None:
-    """The first missing or invalid entry of a run.json."""
-    done = content.get("status") == DONE
-    for name, hint in get_type_hints(Manifest).items():
-        if name not in content:
-            if done or name not in _ADDED_AT_THE_END:
-                return f"it has no {name}"
-            continue
-        if hint is float and type(content[name]) is int:
-            content[name] = float(content[name])  # other tools write 3.0 as 3
-        try:
-            type_validator(name, content[name], hint)
-        except TypeError as error:
-            return f"{name} is {shorten(content[name])}: {error}"
-    allowed = {"measure": MEASURES, "table": (SCORES, DETECTIONS, ANSWERS), "status": (RUNNING, DONE)}
-    for name, values in allowed.items():
-        if content[name] not in values:
-            return f"unknown {name} {content[name]!r}"
-    missing = [name for name in (content["table"], RESULT) if done and name not in content["files"]]
-    return f"`files` has no {missing[0]}" if missing else None
+    try:
+        names = {entry.name for entry in fields(Manifest)}
+        manifest = Manifest(**{name: value for name, value in content.items() if name in names})
+        manifest.check()
+    except (TypeError, ValueError) as error:
+        raise OutputError(f"{file} was not written by `gest`: {error}.") from error
+    return manifest
 
 
 def differences(existing: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """One line for each entry in which two tables differ."""
     return [
-        f"  {name}: {shorten(existing.get(name))} (existing), {shorten(new.get(name))} (new)"
+        f"  {name}: {_shorten(existing.get(name))} (existing), {_shorten(new.get(name))} (new)"
         for name in dict.fromkeys([*existing, *new])
         if existing.get(name) != new.get(name)
     ]
 
 
-def shorten(value: Any) -> str:
-    """An entry for a message; long hashes are cut."""
+def _shorten(value: Any) -> str:
+    """An entry for a message; a long hash is cut."""
     if value is None:
         return "none"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.storage import parse_json, write_json
@@ -14,8 +14,7 @@ PROGRESS = "progress.json"
 _SECONDS = 2.0
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """`done` of `total` units (inputs, prompts, …) are finished."""
 
     done: int
@@ -35,14 +34,13 @@ class ProgressWriter:
         """Write the number of finished units."""
         now = time.monotonic()
         if self.path is not None and (now - self._last >= _SECONDS or done >= self.total):
-            write_json(self.path, asdict(Progress(done, self.total, self.unit)))
+            write_json(self.path, Progress(done, self.total, self.unit)._asdict())
             self._last = now
 
 
 def read_progress(run: Path) -> Progress | None:
     """The progress of the run in a folder; None if there is none or it cannot be read."""
     try:
-        content = parse_json((run / PROGRESS).read_text(encoding="utf-8"))
-        return Progress(int(content["done"]), int(content["total"]), str(content["unit"]))
-    except (OSError, ValueError, TypeError, KeyError):
+        return Progress(**parse_json((run / PROGRESS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
         return None

@@ -9,6 +9,11 @@ the interval (bootstrap-t: Efron and Tibshirani, An Introduction to the Bootstra
 
 Unlike a percentile interval, which is too short for small sets, it is second-order accurate. Rows are sorted
 within strata before anything is summed or drawn, so results do not depend on the order of samples.
+
+The samples of a unit (a sentence with its translations, an occupation) are drawn together. With x_u the sum
+of a stratum's values in unit u and n_u their number, its mean is mean(x_u) / mean(n_u), so every
+statistic remains a smooth function of means (Cochran, Sampling Techniques, 1977, chapter 6). If units cross
+strata, all strata are combined into one whose rows hold the sums of each.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.checks import Bools, Floats, Ints
 
 LEVEL = 0.95
 DRAWS = 2000
@@ -50,10 +55,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class SmoothFunction:
-    """A smooth function of the strata's means [..., strata, k], with its gradient of the same shape.
-
-    Its variance has at most `degrees_of_freedom`.
-    """
+    """A smooth function of the strata's means [..., strata, k], with its gradient of the same shape."""
 
     value: Callable[[Floats], Floats]
     gradient: Callable[[Floats], Floats]
@@ -119,10 +121,7 @@ def _covariance(rows: Floats) -> Floats:
 
 
 def bootstrap_moments(samples: Sequence[Floats], draws: int = DRAWS, seed: int = SEED) -> Moments:
-    """The moments of `draws` resamples of every stratum; nan in strata with less than two rows.
-
-    They are all nan where the covariances would not fit into memory; then analytic bounds are used.
-    """
+    """The moments of `draws` resamples of every stratum; nan in strata with less than two rows."""
     generator = np.random.default_rng(seed)
     width = samples[0].shape[1]
     size = np.array([len(rows) for rows in samples], dtype=float)
@@ -195,7 +194,7 @@ def _zero_strata(moments: Moments, strata: Ints) -> Moments:
 
 def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
     """The statistic with its bounds, which are nan where a used stratum has less than two samples."""
-    used = (function.gradient(np.nan_to_num(data.mean)) != 0).any(axis=-1)
+    used = _used_strata(function, data.mean)
     ignored = np.flatnonzero(~used & (data.size < 2))
     if len(ignored):
         data, draws = _zero_strata(data, ignored), _zero_strata(draws, ignored)
@@ -256,10 +255,7 @@ def interval_entries(
     scale: Callable[[float], float] = float,
     limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> dict[str, Any]:
-    """A statistic and its bounds as entries of a result, on an increasing scale and clipped to its range.
-
-    Bounds are widened to contain the value, since those of a shrunk proportion may not.
-    """
+    """A statistic and its bounds as entries of a result, on an increasing scale and clipped to its range."""
 
     def bound(pick: Callable[[float, float], float], limit: float) -> float:
         if math.isnan(limit) or math.isnan(statistic.value):
@@ -284,3 +280,130 @@ def interval_list_entries(
     """The same for a list of statistics: lists of values and of bounds."""
     entries = [interval_entries(name, statistic, scale, limits) for statistic in statistics]
     return {key: [entry[key] for entry in entries] for key in entries[0]}
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """The moments of the data and of their resamples, in terms of units."""
+
+    data: Moments
+    draws: Moments
+    adapt: Callable[[SmoothFunction], SmoothFunction]
+
+    def interval(self, function: SmoothFunction) -> Interval:
+        """A function of the strata's means with its bounds."""
+        return interval(self.adapt(function), self.data, self.draws)
+
+
+def resample(
+    columns: Floats,
+    strata: Ints,
+    number: int,
+    units: Ints | None,
+    draws: int,
+    seed: int,
+    transform: Callable[[Floats], Floats] = np.asarray,
+) -> Resamples:
+    """Resample `columns` [samples, k] in strata 0 to `number` - 1 by unit (None: each sample is a unit)."""
+    order, ends = sort_order(columns, strata, number)
+    samples = [transform(rows) for rows in np.split(columns[order], ends)]
+    adapt: Callable[[SmoothFunction], SmoothFunction] = lambda function: function  # noqa: E731
+    if units is not None and len(np.unique(units)) < len(units):
+        samples, adapt = _sum_by_unit(samples, units[order])
+    return Resamples(sample_moments(samples), bootstrap_moments(samples, draws, seed), adapt)
+
+
+def contrasts(
+    values: Floats, strata: Ints, weights: Sequence[Floats], draws: int, seed: int, units: Ints | None = None
+) -> list[Interval]:
+    """Weighted sums of the strata's means, one for each row of weights, from the same resamples."""
+    resamples = resample(values[:, None], strata, len(weights[0]), units, draws, seed)
+    return [resamples.interval(linear(np.asarray(row)[:, None])) for row in weights]
+
+
+def pooled_deviation(values: Floats, strata: Ints) -> float:
+    """The standard deviation within strata: the root of their mean variance."""
+    order = np.lexsort((values, strata))  # makes rounding independent of the order of samples
+    values, strata = values[order], strata[order]
+    sizes = np.bincount(strata)
+    means = np.bincount(strata, values) / np.maximum(sizes, 1)
+    squares = np.bincount(strata, (values - means[strata]) ** 2)
+    several = sizes > 1
+    return math.sqrt((squares[several] / (sizes[several] - 1)).mean()) if several.any() else math.nan
+
+
+def select_units(units: Ints | None, rows: Bools) -> Ints | None:
+    """The units of some rows."""
+    return None if units is None else units[rows]
+
+
+def _sum_by_unit(
+    samples: list[Floats], units: Ints
+) -> tuple[list[Floats], Callable[[SmoothFunction], SmoothFunction]]:
+    """Rows of sums and counts per unit, and the adaptation of functions of means to them."""
+    number, width = len(samples), samples[0].shape[1]
+    strata = np.repeat(np.arange(number), [len(rows) for rows in samples])
+    columns = np.vstack(samples)
+    cells = units * number + strata
+    order = np.argsort(cells, kind="stable")  # makes sums independent of the order of samples
+    cells = cells[order]
+    starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
+    sums = np.add.reduceat(np.column_stack([columns, np.ones(len(columns))])[order], starts, axis=0)
+    cell_units, cell_strata = np.divmod(cells[starts], number)
+    means = sample_moments(samples).mean
+    names, rows = np.unique(cell_units, return_inverse=True)
+    if len(names) == len(cell_units):
+        return stratify(sums, cell_strata, number), lambda function: _of_ratios(function, means)
+    wide = np.zeros((len(names), number, width + 1))
+    wide[rows, cell_strata] = sums
+    units_per_stratum = np.bincount(cell_strata, minlength=number).astype(float)
+    return (
+        stratify(wide.reshape(len(names), -1), np.zeros(len(names), dtype=np.int64), 1),
+        lambda function: _of_wide_rows(
+            _of_ratios(function, means), means.shape, units_per_stratum, len(names)
+        ),
+    )
+
+
+def _used_strata(function: SmoothFunction, means: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which strata a function uses [strata]."""
+    return np.asarray((function.gradient(np.nan_to_num(means)) != 0).any(axis=-1))
+
+
+def _of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
+    """A function of sums / counts as one of the means of both [..., strata, k + 1]."""
+    used = _used_strata(function, means)
+
+    def ratios(both: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(used[:, None], both[..., :-1] / both[..., -1:], 0.0)
+
+    def gradient(both: Floats) -> Floats:
+        mean = ratios(both)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_sums = np.where(used[:, None], function.gradient(mean) / both[..., -1:], 0.0)
+            by_counts = -(by_sums * mean).sum(axis=-1, keepdims=True)
+        return np.concatenate([by_sums, by_counts], axis=-1)
+
+    return SmoothFunction(lambda both: function.value(ratios(both)), gradient)
+
+
+def _of_wide_rows(
+    function: SmoothFunction, shape: Sequence[int], units_per_stratum: Floats, units: int
+) -> SmoothFunction:
+    """A function of several strata's sums and counts as one of the wide rows that hold them all."""
+    strata, width = shape[0], shape[1] + 1
+    used = _used_strata(function, np.ones((strata, width)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.sqrt(units_per_stratum / (units_per_stratum - 1) * (units - 1) / units)
+    factor = np.where(used, np.where(units_per_stratum > 1, scale, np.nan), 0.0)[:, None]
+
+    def split(wide: Floats) -> Floats:
+        return wide.reshape(*wide.shape[:-2], strata, width)
+
+    def gradient(wide: Floats) -> Floats:
+        slopes = np.where(used[:, None], function.gradient(split(wide)) * factor, 0.0)
+        return slopes.reshape(wide.shape)
+
+    freedom = float((units_per_stratum[used] - 1).sum())
+    return SmoothFunction(lambda wide: function.value(split(wide)), gradient, freedom)

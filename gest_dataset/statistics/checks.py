@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
@@ -20,17 +19,6 @@ Check = Callable[[str, Any], Any]
 
 # Iterables that are no sequence of samples: numpy or a loop would read them as something else
 _NOT_SEQUENCES = (str, bytes, bytearray, memoryview, Mapping, Set, np.ma.MaskedArray)
-# What numpy converts to numbers although it is none
-_NOT_NUMBERS = (str, bytes, complex, np.ma.MaskedArray, np.ma.core.MaskedConstant)
-
-
-class UndefinedWarning(UserWarning):
-    """A statistic is undefined for this input and returned as nan."""
-
-
-def warn_undefined(reason: str) -> None:
-    """Warn why a value is nan."""
-    warnings.warn(reason, UndefinedWarning, stacklevel=3)
 
 
 def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
@@ -66,36 +54,26 @@ def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
 def finite_array(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None = None) -> Floats:
     """Finite numbers: one per sample, or rows of `width` numbers."""
     check_sequence(name, values)
-    values = values if isinstance(values, np.ndarray) else list(values)
-    try:
-        array = None if _has_other_types(values, width) else np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = None
-    if array is None or array.shape != ((len(values),) if width is None else (len(values), width)):
+    rows = values if isinstance(values, np.ndarray) and values.dtype.kind != "O" else _as_list(values)
+    shape = () if width is None else (width,)
+    array = _numbers(rows, (len(rows), *shape))
+    if array is None:
         expected = "a number" if width is None else f"a row of {width} numbers"
-        index = next((i for i, value in enumerate(values) if not _is_numeric(value, width)), 0)
-        raise DataError.at(name, f"index {index}", f"{values[index]!r} is not {expected}")
+        index = next((i for i, row in enumerate(rows) if _numbers(row, shape) is None), 0)
+        raise DataError.at(name, f"index {index}", f"{rows[index]!r} is not {expected}")
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         raise DataError.at(name, f"index {bad[0][0]}", f"{array[tuple(bad[0])]} is not a finite number")
     return array
 
 
-def _has_other_types(values: Sequence[Any] | npt.NDArray[Any], width: int | None) -> bool:
-    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-        return values.dtype.kind not in "biuf"
-    types = set(map(type, values))
-    if width is not None:
-        types |= {kind for row in values for kind in map(type, row)}
-    return any(issubclass(kind, _NOT_NUMBERS) for kind in types)
-
-
-def _is_numeric(value: Any, width: int | None) -> bool:
+def _numbers(values: Any, shape: tuple[int, ...]) -> Floats | None:
+    """Values as an array of this shape; None if they are not numbers."""
     try:
-        shape = np.asarray(value, dtype=np.float64).shape
-        return shape == (() if width is None else (width,)) and not _has_other_types([value], width)
-    except (TypeError, ValueError):
-        return False
+        array = np.asarray(values)
+    except (TypeError, ValueError):  # rows of different lengths
+        return None
+    return array.astype(np.float64) if array.dtype.kind in "biuf" and array.shape == shape else None
 
 
 def nullable_columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:

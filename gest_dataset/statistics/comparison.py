@@ -7,20 +7,20 @@ compared on the log scale, where they are additive: ln g_s(a) - ln g_s(b) = ln [
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, sample_moments, stratify
+from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, resample, sample_moments, stratify
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.choice_rate import OPTIONS, option_codes
 from gest_dataset.statistics.control_bias import control_scores
 from gest_dataset.statistics.masculine_rate import LABELS
-from gest_dataset.statistics.resampling import resample
 from gest_dataset.statistics.simultaneous import bounds, families
 from gest_dataset.statistics.stereoset_icat import icat_of_means, wins
 from gest_dataset.statistics.stereotype_rate import exp
@@ -63,10 +63,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class StereotypeDifference:
-    """The difference of ln q_i of one stereotype, ln q_i(a) - ln q_i(b).
-
-    The bounds of all stereotypes hold together in 95 % of cases (`statistics.simultaneous`).
-    """
+    """The difference of ln q_i of one stereotype, ln q_i(a) - ln q_i(b)."""
 
     stereotype: int
     a: float
@@ -152,10 +149,7 @@ _RATE_CONTRAST = SmoothFunction(_rate_contrast, _rate_contrast_gradient)  # of m
 
 
 def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
-    """The stereotype rate of choices on the sentences with readable answers of both models.
-
-    Each of the k answers about a sentence weighs 1/k, so that sums over answers are sums over sentences.
-    """
+    """The stereotype rate of choices on the sentences with readable answers of both models."""
     strata = checks.stereotype_codes("references", references)
     sentences = np.arange(len(strata)) if units is None else units
     cells = strata * (sentences.max(initial=0) + 1) + sentences
@@ -216,16 +210,11 @@ def compare(
 ) -> Comparison:
     """The paired difference of a measure, measure(a) - measure(b).
 
-    Args:
-        measure: `g_s`, `f_s`, `stereotype_rate` (of choices), `icat`, `f_mu` or `cs_mu_original`. Differences
-            of `g_s` are on the log scale. `f_s` uses the samples whose gender is known for both models,
-            `stereotype_rate` the sentences (`units`) with readable answers of both.
-        a: the predictions of the measure's own function for the first model (for `cs_mu_original` the cs of
-            the original pairs). For `g_s` a sample may be a row with its score in each template; then means
-            over templates are compared.
-        b: those of the second model, sample by sample.
-        references: the stereotypes of the samples (for `g_s`, `f_s` and `stereotype_rate`).
-        units: samples of a unit are resampled together.
+    `a` and `b` are the predictions that the measure's own function takes, sample by sample; for `g_s` also
+    rows with a score in each template (then means over templates are compared), for `cs_mu_original` the cs
+    of the original pairs. Differences of `g_s` are on the log scale. `f_s` uses the samples whose gender is
+    known for both models, `stereotype_rate` the sentences (`units`) with readable answers of both.
+    `references` are the stereotypes. Samples of a unit are resampled together.
     """
     checks.check_choice("measure", measure, MEASURES)
     unit_codes = _unit_codes(a, b, references, units)
@@ -239,9 +228,6 @@ def compare(
     )
     resamples = resample(paired.columns, paired.strata, paired.number, unit_codes, draws, seed, _differences)
     found = resamples.interval(_difference_function(paired.measures, width))
-    if math.isnan(found.low):
-        where = "" if references is None else " in a stereotype"
-        checks.warn_undefined(f"{measure} cannot be compared: too few samples{where}")
     limits = (factor * found.value, factor * found.low, factor * found.high)
     return Comparison(measure, value_a, value_b, *limits, found.p_value, paired.report is exp)
 
@@ -255,10 +241,7 @@ def compare_stereotypes(
     draws: int = bootstrap.DRAWS,
     seed: int = SEED,
 ) -> list[StereotypeDifference]:
-    """The paired differences of the 16 ln q_i, with simultaneous bounds; inputs as for `g_s`.
-
-    With several templates ln q_i is the mean over them. Bounds are nan if a stereotype has too few samples.
-    """
+    """The paired differences of the 16 ln q_i, with simultaneous bounds; inputs as for `g_s`."""
     unit_codes = _unit_codes(a, b, references, units)
     columns = np.column_stack([side.mean(axis=1) for side in _log_ratios(a, b)])
     strata = checks.stereotype_codes("references", references)
@@ -292,10 +275,7 @@ def _differences(rows: Floats) -> Floats:
 
 
 def _difference_function(measures: tuple[SmoothFunction, SmoothFunction], width: int) -> SmoothFunction:
-    """measure(a) - measure(b) of the means of (a - b, b).
-
-    Subtracting before squaring avoids the rounding error of variances that nearly cancel.
-    """
+    """measure(a) - measure(b) of the means of (a - b, b)."""
     first, second = measures
 
     def value(mean: Floats) -> Floats:
@@ -319,3 +299,58 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(steps, 1)
     return adjusted.tolist()
+
+
+ROBUST = 1.4826  # standard deviation / median absolute deviation of a normal distribution
+
+
+@dataclass(frozen=True)
+class DifItem:
+    """A source that behaves differently in a language, with its residual e and adjusted p-value."""
+
+    source: str
+    language: str
+    stereotype: int
+    residual: float
+    z: float
+    p_value: float
+
+
+def shared_sources(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The mean score of each source in each language, for the sources that all languages have."""
+    means = {
+        language: frame.groupby(["source", "stereotype"])["log_ratio"].mean()
+        for language, frame in scores.items()
+    }
+    return pd.DataFrame(means).dropna()
+
+
+def differing_items(wide: pd.DataFrame, level: float = 0.05) -> list[DifItem]:
+    """Sources that behave differently in one language (differential item functioning), most extreme first.
+
+    With scores y[source, language] of a `shared_sources` table, centred by language and by source within a
+    stereotype,
+
+        e = y - mean of the language's sources in the stereotype - mean of the source + mean of the stereotype
+
+    a source is listed if its e is an outlier in a language: z = e / s with the robust standard deviation
+    s = 1.4826 median |e|, and Holm's correction over all sources and languages. Such a source often has a bad
+    translation. With two languages each e is minus the other's, so only those of the second are tested.
+    """
+    if wide.shape[1] < 2 or wide.empty:
+        return []
+    residuals = wide - wide.groupby(level="stereotype").transform("mean")
+    residuals = residuals.sub(residuals.mean(axis=1), axis=0)
+    if wide.shape[1] == 2:
+        residuals = residuals.iloc[:, 1:]
+    deviations = ROBUST * residuals.abs().median()
+    z = (residuals / deviations.where(deviations > 0)).stack().dropna()
+    if z.empty:
+        return []
+    items = []
+    for (key, value), p in zip(z.items(), holm(2 * special.ndtr(-z.abs().to_numpy())), strict=True):
+        source, stereotype, language = key
+        if p < level:
+            residual = float(residuals.at[(source, stereotype), language])
+            items.append(DifItem(str(source), str(language), int(stereotype), residual, float(value), p))
+    return sorted(items, key=lambda item: -abs(item.z))

@@ -12,14 +12,13 @@ import numpy as np
 import regex
 from scipy import special
 
-from gest_dataset.errors import ConfigError
+from gest_dataset.errors import ConfigError, import_extra
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, interval_entries
+from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, contrasts, interval_entries
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import pearson
 from gest_dataset.statistics.masculine_rate import LABELS, masculine_rate
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.statistics.resampling import contrasts
 from gest_dataset.statistics.stereotype_rate import SCALES, stereotype_rate
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -43,10 +42,7 @@ def is_negated(sentence: str) -> bool:
 
 
 def mentions_any(sentences: Sequence[str], words: Sequence[str] = FAMILY_WORDS) -> list[bool]:
-    """Whether each sentence contains one of the words, also as a part of a longer word.
-
-    This is how the papers count 166 male samples about the family; "partners" and "kidding" match as well.
-    """
+    """Whether each sentence contains one of the words, also as a part of a longer word."""
     return [any(word in sentence for word in words) for sentence in sentences]
 
 
@@ -153,9 +149,6 @@ def topical_bias(
         rate = interval_entries("q_topic", interval, SCALES[checks.check_choice("scale", scale, SCALES)])
         overall = stereotype_rate(predictions, references, scale, draws=draws, seed=seed)
         names = ("q_m", "q_f")
-    if number < 2:
-        lost = "its bounds are" if number else "its rate is"
-        checks.warn_undefined(f"{number} male samples with a score have one of the words: {lost} nan")
     return (
         rate | {key: value for key, value in overall.items() if key.startswith(names)} | {"n_topic": number}
     )
@@ -165,12 +158,7 @@ def log_relative_frequency(
     stereotypes: Sequence[str], antistereotypes: Sequence[str], language: str = "en"
 ) -> Floats:
     """ln g(w_s) - ln g(w_a) of each pair of keywords; nan if a word is not in the tables of `wordfreq`."""
-    try:
-        import wordfreq  # an optional dependency
-    except ImportError as error:
-        raise ConfigError(
-            "Word frequencies need the package wordfreq: pip install 'gest-dataset[frequency]'"
-        ) from error
+    wordfreq = import_extra("wordfreq", "frequency")
     if language not in wordfreq.available_languages():
         known = ", ".join(sorted(wordfreq.available_languages()))
         raise ConfigError(f"wordfreq has no frequencies for {language!r}; it knows {known}.")
@@ -182,24 +170,3 @@ def log_relative_frequency(
         ]
         difference = logs[0] - logs[1]
     return np.where(np.isfinite(difference), difference, math.nan)
-
-
-def word_frequency_check(
-    predictions: Sequence[float],
-    stereotypes: Sequence[str],
-    antistereotypes: Sequence[str],
-    language: str = "en",
-) -> dict[str, Any]:
-    """Pearson's correlation of ss with the log relative frequency ln g(w_s) - ln g(w_a) of the keywords.
-
-    A model may prefer the stereotypical keyword because it is more frequent (Pikuliak et al., 2023, section
-    4.2). The papers' frequencies are from Google Books, these from `wordfreq` (extra `frequency`).
-    """
-    checks.same_length(predictions=predictions, stereotypes=stereotypes)
-    scores = checks.finite_array("predictions", predictions)
-    frequencies = log_relative_frequency(stereotypes, antistereotypes, language)
-    known = np.isfinite(frequencies)
-    rho = pearson(scores[known], frequencies[known])
-    if math.isnan(rho):
-        checks.warn_undefined("frequency_rho is nan: fewer than two pairs of known words, or no variation")
-    return {"frequency_rho": rho, "n": int(known.sum()), "n_unknown": int((~known).sum())}

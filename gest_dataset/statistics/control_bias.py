@@ -26,11 +26,19 @@ import numpy as np
 
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, UNDEFINED, Interval, interval_entries, linear
+from gest_dataset.statistics.bootstrap import (
+    DRAWS,
+    SEED,
+    UNDEFINED,
+    Interval,
+    interval_entries,
+    linear,
+    resample,
+    select_units,
+)
 from gest_dataset.statistics.checks import Bools, Floats, Ints
 from gest_dataset.statistics.correlation import pearson
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.statistics.resampling import resample, select_units
 
 SampleScores = dict[str, Floats]
 MEANS = {
@@ -92,14 +100,10 @@ def control_bias(
 ) -> dict[str, Any]:
     """All measures of the paper's tables 1 to 3; nan, with a warning, if a set has no such score.
 
-    Args:
-        predictions: rows of ln p of the keyword: original stereotype, original anti-stereotype, control
-            stereotype, control anti-stereotype; None for sets without keywords.
-        cs: rows of CrowS-Pairs scores, original and control. Rows without a score have None and are left
-            out of cs; `n_cs` counts the others.
-        log_base: the base of the logarithms of the means.
-        units: samples of a unit (copies of an original pair with other control groups) are resampled
-        together.
+    `predictions` are rows of ln p of the keyword: original stereotype, original anti-stereotype, control
+    stereotype, control anti-stereotype (None for sets without keywords). `cs` are rows of CrowS-Pairs scores,
+    original and control; rows of None are left out, and `n_cs` counts the others. Means are logarithms to
+    `log_base`. Samples of a unit (copies of an original pair) are resampled together.
     """
     unit_length = checks.log_of_base(log_base)
     inputs = {name: rows for name, rows in (("predictions", predictions), ("cs", cs)) if rows is not None}
@@ -108,12 +112,6 @@ def control_bias(
     number = checks.same_length(**inputs)
     unit_codes = checks.unit_codes("units", units, number)
     scores = control_scores(predictions, cs)
-    if predictions is None:
-        checks.warn_undefined("no predictions: ss, csk, f and what is built from them are nan")
-    if number < 2:
-        checks.warn_undefined("one sample only: bounds of means and correlations are nan")
-    elif unit_codes is not None and not unit_codes.any():
-        checks.warn_undefined("one unit only: bounds are nan")
     result = _means(scores, unit_length, unit_codes, draws, seed)
     for name, score in SHARES.items():
         (values,), rows = _complete(scores, score)
@@ -121,8 +119,6 @@ def control_bias(
     for name, (first, second) in CORRELATIONS.items():
         (x, y), _ = _complete(scores, first, second)
         result[name] = pearson(x, y) if len(x) else math.nan
-        if len(x) > 1 and math.isnan(result[name]):
-            checks.warn_undefined(f"{name} is nan: {first} or {second} is the same in all samples")
     for name, (first, second) in AGREEMENTS.items():
         (x, y), rows = _complete(scores, first, second)
         result |= proportion(name, (x > 0) == (y > 0), _select(unit_codes, rows))
@@ -175,13 +171,8 @@ def _error_rates(scores: SampleScores, units: Ints | None) -> dict[str, float]:
         units = None
     original, control = (scores.get(f"ss_{side}", np.array([])) for side in ("original", "control"))
     result: dict[str, float] = {}
-    for name, sign, what in (
-        ("false_positive_rate", 1, "stereotypical"),
-        ("false_negative_rate", -1, "anti-stereotypical"),
-    ):
+    for name, sign in (("false_positive_rate", 1), ("false_negative_rate", -1)):
         preferred = sign * original > 0
-        if len(original) and not preferred.any():
-            checks.warn_undefined(f"{name} is nan: the model prefers no {what} keyword")
         hits = (sign * control > sign * original)[preferred]
         result |= proportion(name, hits, select_units(units, preferred))
     return result

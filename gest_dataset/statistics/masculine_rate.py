@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,19 @@ from scipy import special
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries, select_units
 from gest_dataset.statistics.checks import Bools, Floats
 from gest_dataset.statistics.correlation import feminine_ranks
-from gest_dataset.statistics.permutation import permutation_p
 from gest_dataset.statistics.proportions import Z, agresti_coull, count_hits, effective_ratio, rate_contrast
-from gest_dataset.statistics.resampling import select_units
 from gest_dataset.statistics.simultaneous import rank_bounds, rate_differences, sidak
-from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE, MALE_MINUS_FEMALE, gender_means
+from gest_dataset.statistics.weights import (
+    FEMALE,
+    IS_FEMALE,
+    MALE,
+    MALE_MINUS_FEMALE,
+    gender_means,
+    permutation_p,
+)
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 UNKNOWN = "unknown"
@@ -81,9 +86,6 @@ def masculine_rate(
         select_units(unit_codes, known),
     )
     number = counts.number
-    empty = [str(i) for i, n in zip(STEREOTYPES, number, strict=True) if n == 0]
-    if empty:
-        checks.warn_undefined(f"no sample of known gender for stereotype {', '.join(empty)}: p is nan there")
 
     def ratios(z: float) -> Floats:
         return np.array([effective_ratio(counts, row, z) for row in np.eye(len(number))])
@@ -112,18 +114,8 @@ def masculine_rate(
     return result | {"n_unknown": int((genders == LABELS.index(UNKNOWN)).sum())}
 
 
-@dataclass(frozen=True)
-class UnknownBounds:
-    """p_i and f_s if all unknown genders went one way or the other."""
-
-    p_lowest: list[float]
-    p_highest: list[float]
-    f_s_lowest: float
-    f_s_highest: float
-
-
-def unknown_bounds(predictions: Sequence[str], references: Sequence[int]) -> UnknownBounds:
-    """The range of the rates over all values that the unknown genders could have; nan without a sample."""
+def unknown_bounds(predictions: Sequence[str], references: Sequence[int]) -> dict[str, Any]:
+    """The range of p_i and f_s over all values that the unknown genders could have; nan without a sample."""
     checks.same_length(predictions=predictions, references=references)
     genders = checks.label_codes("predictions", predictions, LABELS)
     stereotypes = checks.stereotype_codes("references", references)
@@ -135,12 +127,12 @@ def unknown_bounds(predictions: Sequence[str], references: Sequence[int]) -> Unk
     number = count(genders >= 0)
     with np.errstate(invalid="ignore"):
         lowest, highest = masculine / number, (masculine + unknown) / number
-    return UnknownBounds(
-        lowest.tolist(),
-        highest.tolist(),
-        float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, highest, lowest)),
-        float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, lowest, highest)),
-    )
+    return {
+        "p_lowest": lowest.tolist(),
+        "p_highest": highest.tolist(),
+        "f_s_lowest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, highest, lowest)),
+        "f_s_highest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, lowest, highest)),
+    }
 
 
 def correct_rates(rates: Sequence[float] | Floats, male_as_female: float, female_as_male: float) -> Floats:

@@ -60,10 +60,7 @@ def count_hits(hits: Floats, strata: Ints, number: int, units: Ints | None) -> S
 
 
 def effective_ratio(counts: StratifiedCounts, weights: Floats, z: float = Z) -> float:
-    """How many independent samples a sample counts for in a weighted sum of rates: (z / t)^2 / deff.
-
-    nan where a used stratum has one unit.
-    """
+    """How many independent samples a sample counts for in a weighted sum of rates: (z / t)^2 / deff."""
     if counts.by_unit is None:
         return 1.0
     used = weights != 0

@@ -23,15 +23,9 @@ SPLITS = 200
 LOW_RELIABILITY = 0.8  # below this the order of stereotypes is mostly due to the sample of sentences
 
 
-@dataclass(frozen=True)
-class VarianceShares:
-    """Shares of the variance of single scores; they add up to 1."""
-
-    stereotype: float  # between stereotypes, equal in all templates
-    sentence: float  # between sentences of a stereotype, equal in all templates
-    template: float  # between templates
-    interaction: float  # of stereotypes and templates
-    rest: float  # of a sentence in one template only
+# Between stereotypes and between sentences (equal in all templates), between templates, of stereotypes and
+# templates, and of a sentence in one template only
+_PARTS = ("stereotype", "sentence", "template", "interaction", "rest")
 
 
 def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: int = SEED) -> float:
@@ -85,8 +79,8 @@ def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]
     )
 
 
-def variance_shares(scores: Floats, stereotypes: Ints) -> VarianceShares:
-    """Variance components by expected mean squares; negative estimates count as 0.
+def variance_shares(scores: Floats, stereotypes: Ints) -> dict[str, float]:
+    """Shares of variance components by expected mean squares; negative estimates count as 0.
 
     Model: score = stereotype + sentence (within its stereotype) + template + stereotype x template + rest,
     all but the template random, on the samples with a score in every template. With one template the
@@ -97,7 +91,7 @@ def variance_shares(scores: Floats, stereotypes: Ints) -> VarianceShares:
     present, index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     templates, kinds, number = values.shape[1], len(present), len(values)
     if kinds < 2 or number <= kinds:
-        return VarianceShares(*[math.nan] * 5)
+        return dict.fromkeys(_PARTS, math.nan)
     # n0 of an unbalanced one-way layout
     size = (number - (sizes**2).sum() / number) / (kinds - 1)
     cells = np.array([values[index == i].mean(axis=0) for i in range(kinds)])
@@ -123,9 +117,11 @@ def variance_shares(scores: Floats, stereotypes: Ints) -> VarianceShares:
     return _normalised(parts)
 
 
-def _normalised(parts: list[float]) -> VarianceShares:
+def _normalised(parts: list[float]) -> dict[str, float]:
     total = sum(parts)
-    return VarianceShares(*(float(part / total) if total else math.nan for part in parts))
+    return {
+        name: float(part / total) if total else math.nan for name, part in zip(_PARTS, parts, strict=True)
+    }
 
 
 @dataclass(frozen=True)

@@ -24,19 +24,16 @@ from gest_dataset.statistics.bootstrap import (
     LEVEL,
     MIN_DEGREES_OF_FREEDOM,
     Moments,
+    Resamples,
     SmoothFunction,
     welch_satterthwaite,
 )
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.resampling import Resamples
 
 
 @dataclass(frozen=True)
 class Family:
-    """Statistics with standard errors and degrees of freedom [k], and their t* in the draws [draws, k].
-
-    The error is nan where there are too few samples.
-    """
+    """Statistics with standard errors and degrees of freedom [k], and their t* in the draws [draws, k]."""
 
     value: Floats
     error: Floats

@@ -24,12 +24,13 @@ from gest_dataset.statistics.bootstrap import (
     SmoothFunction,
     interval_entries,
     linear,
+    resample,
     sample_moments,
+    select_units,
     stratify,
 )
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.statistics.resampling import resample, select_units
 
 _PERCENT = (0.0, 100.0)
 
@@ -52,11 +53,7 @@ def to_percent(value: float) -> float:
 
 
 def icat_of_means(weights: Floats, stereotyped: bool) -> SmoothFunction:
-    """ICAT of the weighted means of LMS and SS as a smooth function, on one side of SS = 50.
-
-    The minimum in eq. 3 has a kink at SS = 50; the side is that of the data. Within two standard errors of
-    the kink the interval is slightly conservative: it covers up to 97.5 %.
-    """
+    """ICAT of the weighted means of LMS and SS as a smooth function, on one side of SS = 50."""
     sign, offset = (-1.0, 1.0) if stereotyped else (1.0, 0.0)
 
     def value(mean: Floats) -> Floats:
@@ -109,10 +106,6 @@ def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[st
     resamples = resample(rows, np.zeros(len(rows), dtype=np.int64), 1, units, draws, seed)
     lms = resamples.interval(linear(np.array([[1.0, 0.0]])))
     stereotyped = int(rows[:, 1].sum()) * 2 > len(rows)
-    if len(rows) < 2:
-        checks.warn_undefined("one sample only: the bounds of lms and icat are nan")
-    elif units is not None and len(np.unique(units)) < 2:
-        checks.warn_undefined("one unit only: the bounds of lms, ss and icat are nan")
     return {
         **interval_entries("lms", lms, to_percent, _PERCENT),
         **proportion("ss", rows[:, 1], units, scale=100.0),
@@ -131,7 +124,6 @@ def _multiclass(
     names = ("multiclass_lms", "multiclass_ss", "micro_icat")
     result: dict[str, Any] = {}
     if number < 2:
-        checks.warn_undefined("fewer than two targets: the multi-class scores are nan")
         for name in names:
             result |= interval_entries(name, UNDEFINED)
         return result | {"macro_icat": math.nan}
@@ -145,11 +137,6 @@ def _multiclass(
     else:
         strata = number
         resamples = resample(rows, targets, number, units, draws, seed)
-        if (checks.count_units(targets, units, number) < 2).any():
-            what = "sample" if units is None else "unit"
-            checks.warn_undefined(
-                f"a target has one {what} only: the bounds of the multi-class scores are nan"
-            )
     weights = np.full(strata, 1 / strata)
     functions = (
         linear(np.column_stack([weights, 0 * weights])),

@@ -17,6 +17,9 @@ A share is at most 1, so this g_s saturates: it is near 1 for a model that alway
 whatever its ratios are.
 
 WinoBias: q_m and q_f are geometric means of r over male and female occupations, g_s = q_m / q_f (eq. 5).
+
+Over several templates (figure 4) g_s is the mean of each template's g_s. A sample's scores in all templates
+are resampled together, and the interval is computed on the log scale.
 """
 
 from __future__ import annotations
@@ -32,18 +35,20 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import (
     DRAWS,
     SEED,
+    Resamples,
     SmoothFunction,
+    contrasts,
     interval_entries,
     interval_list_entries,
     linear,
+    pooled_deviation,
+    resample,
 )
-from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import feminine_ranks
-from gest_dataset.statistics.permutation import permutation_p
-from gest_dataset.statistics.resampling import contrasts, pooled_deviation, resample
 from gest_dataset.statistics.simultaneous import bounds, families, rank_bounds
-from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
-from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE, permutation_p
+from gest_dataset.stereotypes import STEREOTYPES
 
 LN10 = math.log(10)
 
@@ -103,18 +108,10 @@ def stereotype_rate(
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
     stereotypes = checks.stereotype_codes("references", references)
-    unit_counts = checks.count_units(stereotypes, unit_codes, len(STEREOTYPES))
-    one = f"one {'sample' if unit_codes is None else 'unit'} only"
-    for count, what, lost in (
-        (0, "no sample", "q and what is built from it are"),
-        (1, one, "bounds are"),
-    ):
-        few = [str(i) for i, n in zip(STEREOTYPES, unit_counts, strict=True) if n == count]
-        if few:
-            checks.warn_undefined(f"{what} for stereotype {', '.join(few)}: {lost} nan there")
     of_shares = scale == EUROGEST
     values = special.expit(ratios) if of_shares else ratios
-    report = _clip_share if of_shares else SCALES[scale]
+    # a bound of a mean of shares is itself a share
+    report = (lambda mean: min(max(mean, 0.0), 1.0)) if of_shares else SCALES[scale]
     resamples = resample(values[:, None], stereotypes, len(STEREOTYPES), unit_codes, draws, seed)
     means = [linear(row[:, None]) for row in np.eye(len(STEREOTYPES))]
     result: dict[str, Any] = interval_list_entries("q", [resamples.interval(mean) for mean in means], report)
@@ -135,11 +132,6 @@ def stereotype_rate(
     return result | {"feminine_ranks_low": lowest, "feminine_ranks_high": highest}
 
 
-def _clip_share(mean: float) -> float:
-    """A bound of a mean of shares is itself a share."""
-    return min(max(mean, 0.0), 1.0)
-
-
 def winobias_rate(
     predictions: Sequence[float],
     references: Sequence[str],
@@ -157,14 +149,57 @@ def winobias_rate(
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
     genders = checks.gender_codes("references", references)
-    unit_counts = checks.count_units(genders, unit_codes, len(GENDERS))
-    for number, gender in zip(unit_counts.tolist(), GENDERS, strict=True):
-        if number < 2:
-            lost = "bounds are" if number else "its rate and g_s are"
-            what = "samples with a" if unit_codes is None else "units of a"
-            checks.warn_undefined(f"{number} {what} {gender} occupation: {lost} nan")
     result: dict[str, Any] = {"g_s_spread": pooled_deviation(ratios, genders)}
     intervals = contrasts(ratios, genders, list(_WINOBIAS_RATES.values()), draws, seed, unit_codes)
     for name, interval in zip(_WINOBIAS_RATES, intervals, strict=True):
         result |= interval_entries(name, interval, exp)
     return result
+
+
+def resample_templates(
+    log_ratios: Floats, stereotypes: Ints, units: Ints | None = None, draws: int = DRAWS, seed: int = SEED
+) -> Resamples:
+    """Resamples for `LN_MEAN` and `LN_Q`; `log_ratios` [samples, templates] is nan where a score is missing.
+
+    `stereotypes` counts from 0. Samples of a unit are resampled together.
+    """
+    known = np.isfinite(log_ratios)
+    columns = np.hstack([np.where(known, log_ratios, 0.0), known])
+    return resample(columns, stereotypes, len(STEREOTYPES), units, draws, seed)
+
+
+def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
+    """Sums of scores, shares of samples with a score, and each template's g_s."""
+    sums, shares = np.split(mean, 2, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        g_s = np.exp(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, sums / shares))
+    return sums, shares, g_s
+
+
+def _mean_gradient(mean: Floats) -> Floats:
+    sums, shares, g_s = _parts(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = (g_s / g_s.sum(axis=-1, keepdims=True))[..., None, :] * MALE_MINUS_FEMALE[:, None]
+        return np.concatenate([weights / shares, -weights * sums / shares**2], axis=-1)
+
+
+def _ln_q(stereotype: int) -> SmoothFunction:
+    """The mean over templates of ln q of one stereotype."""
+    selected = (np.arange(len(STEREOTYPES)) == stereotype)[:, None]
+
+    def value(mean: Floats) -> Floats:
+        sums, shares = np.split(mean[..., stereotype, :], 2, axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((sums / shares).mean(axis=-1))
+
+    def gradient(mean: Floats) -> Floats:
+        sums, shares = np.split(mean, 2, axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = np.concatenate([1 / shares, -sums / shares**2], axis=-1) / sums.shape[-1]
+        return np.where(selected, slopes, 0.0)
+
+    return SmoothFunction(value, gradient)
+
+
+LN_MEAN = SmoothFunction(lambda mean: np.asarray(np.log(_parts(mean)[2].mean(axis=-1))), _mean_gradient)
+LN_Q = tuple(_ln_q(stereotype) for stereotype in range(len(STEREOTYPES)))

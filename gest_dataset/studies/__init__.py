@@ -8,7 +8,7 @@ study.write(Path("mine"), [])
 
 from gest_dataset.studies.controls import controls
 from gest_dataset.studies.heuristics import draw_sheet, heuristics
-from gest_dataset.studies.inputs import Inputs
+from gest_dataset.studies.inputs import HOME, Inputs
 from gest_dataset.studies.papers import papers_study
 from gest_dataset.studies.stereoset import stereoset
 from gest_dataset.studies.study import Study, Table
@@ -17,6 +17,7 @@ from gest_dataset.studies.topical import topical
 from gest_dataset.studies.validity import validity
 
 __all__ = [
+    "HOME",
     "Inputs",
     "Study",
     "Table",

@@ -7,13 +7,13 @@ group of the stereotype next to what it finds about a control group.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import datasets
 import numpy as np
+import pandas as pd
 
 from gest_dataset import published
 from gest_dataset.builders import select_configs
@@ -22,52 +22,24 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.control_bias import sample_scores
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import Result
 from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.panels_headlines import control_differences, control_scatters
+from gest_dataset.report.panels import control_differences, control_scatters
 from gest_dataset.runs.folder import Run
-from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.inputs import (
-    Batch,
-    Inputs,
-    collect_runs,
-    limitations,
-    model_names,
-    require_runs,
-    sources_of,
-)
+from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
 from gest_dataset.studies.study import Row, Study, Table, table_texts
 
-ALL_SETS = "controls,crows"
-# Our names of the sets and the paper's, in its order
-SETS = {
-    "stereoset_control_gender": "SS Gender",
-    "stereoset_control_gender_filtered": "SS Gender Filter",
-    "stereoset_control_race": "SS Race",
-    "stereoset_control_profession": "SS Profession",
-    "slovak_gender": "Slovak Gender",
-    "crows_control_negation": "CS Negation",
-    "crows_control_antistereotype": "CS Anti-stereotype",
-    "crows_gender": "CS Gender",
-    "crows_gender_revised": "CS Gender, revised",
-}
+SETS: dict[str, str] = table_texts()["sets"]  # our names of the sets and the paper's
 # Sets whose original and control can be paired in two ways
 TWO_READINGS = ("crows_control_negation", "crows_control_antistereotype")
 GROUPS, NEGATIONS = "group against group", "sentence against its negation"
 _SLOW_CS = ("stereoset_control_race", "stereoset_control_profession")  # ten times the passes
-# Section 4.2: correlations of ss with the frequency of the keywords
-_PRINTED_FREQUENCY = {
-    "stereoset_control_gender": "0.41",
-    "stereoset_control_race": "0.36",
-    "stereoset_control_profession": "0.28",
-}
 
 
 @dataclass(frozen=True)
@@ -83,86 +55,69 @@ class ControlRun:
     def run(self) -> Run:
         return self.labelled.run
 
-    @property
-    def result(self) -> Result:
-        return self.labelled.result
-
     def estimate(self, statistic: str) -> Estimate:
         """A number of the result with its bounds; means in log10, as printed."""
         unit = LN10 if "_mu" in statistic else 1.0
-        return Estimate(*(value / unit for value in Estimate.of(self.result, statistic)))
+        return Estimate(*(value / unit for value in Estimate.of(self.labelled.result, statistic)))
 
-    def printed_row(self, table: str) -> Mapping[str, Any]:
-        """The row of the same model and set in one of the paper's tables; empty without one."""
+    def printed(self, table: str, statistic: str) -> tuple[str, str]:
+        """The printed number of the same model and set, and the range of all printed models."""
         rows = published.load(table_texts()[table]["published"])["rows"]
-        of_model = rows_for_model(rows, self.run.manifest.metadata, "model")
-        return next((row for row in of_model if row["config"] == self.config), {})
+        own = [row for row in rows if row["config"] == self.config]
+        values = [row[statistic] for row in own if row.get(statistic) is not None]
+        row = next(iter(rows_for_model(own, self.run.manifest.metadata, "model")), {})
+        value, half_width = row.get(statistic), row.get(f"{statistic}_pm")
+        text = "" if value is None else f"{value:g}" if half_width is None else f"{value:g} ± {half_width:g}"
+        return text, f"{min(values):g} to {max(values):g}" if values else ""
 
     def has(self, statistic: str) -> bool:
         return not math.isnan(self.estimate(statistic).value)
 
 
 def controls(
-    inputs: Inputs | Sequence[str | Path | Run] = (), sets: str = ALL_SETS, cs: bool = False
+    inputs: Inputs | Sequence[str | Path | Run] = (), config: str = "controls,crows", cs: bool = False
 ) -> Study:
-    """Original and control groups of ss, cs and f; models are scored on `sets`.
+    """Original and control groups of ss, cs and f; models are scored on the sets in `config`.
 
     `cs` also scores cs of race and profession (tables 3 and 11), which takes ten times as long as the rest.
     """
-    wanted = list(select_configs(sets))
+    wanted = list(select_configs(config))
     unknown = [name for name in wanted if name not in SETS]
     if unknown:
-        raise ConfigError(f"{unknown[0]} has no controls. Choose from {', '.join(SETS)}.")
+        raise ConfigError(f"{unknown[0]} is not a config with control groups. Choose from {', '.join(SETS)}.")
     slow = [name for name in wanted if cs and name in _SLOW_CS]
     twice = [name for name in wanted if name in TWO_READINGS]
     batches = [
         Batch(",".join(name for name in wanted if name not in slow)),
         Batch(",".join(slow), Options(cs=True), "cs", ("masked",)),
-        Batch(",".join(twice), Options(rules=(OWN_NEGATION.name,)), OWN_NEGATION.name, ("masked",)),
+        Batch(",".join(twice), Options(rules=(OWN_NEGATION,)), OWN_NEGATION, ("masked",)),
     ]
-    runs = collect_runs(
-        inputs,
-        "controls",
-        [batch for batch in batches if batch.configs],
-        lambda run: run.manifest.config in SETS,
-    )
-    require_runs(runs, "controls")
-    return controls_study(control_runs(runs), sources_of(runs))
+    batches = [batch for batch in batches if batch.configs]
+    runs = collect_runs(inputs, "controls", batches, lambda run: run.manifest.config in SETS)
+    found = control_runs(runs)
+    groups = [one for one in found if one.reading == GROUPS]
+    frequency, notes = _frequency(groups)
+    tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]
+    title = "Do word-filling measures measure a stereotype?"
+    ordered = [one.run for one in found]
+    return make_study("controls", title, tables, list(_figures(found)), ordered, notes=notes)
 
 
 def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
     """The runs by model, in the order of the paper; two of the same are an error."""
     models = model_names(runs)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(models))}
-    found: dict[tuple[str, str, str], ControlRun] = {}
+    found: dict[tuple[int, int, bool], ControlRun] = {}
     for model, run in zip(models, runs, strict=True):
         config = run.manifest.config
         rules = run.manifest.metadata["options"].get("rules", "").split(",")
-        reading = NEGATIONS if OWN_NEGATION.name in rules and config in TWO_READINGS else GROUPS
-        key = (model, config, reading)
+        reading = NEGATIONS if OWN_NEGATION in rules and config in TWO_READINGS else GROUPS
+        key = (numbers[model], list(SETS).index(config), reading != GROUPS)
         if key in found:
             raise ConfigError(f"{found[key].run.path} and {run.path} are two runs of {model} on {config}.")
         label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
-        found[key] = ControlRun(*key, LabelledRun(run, label, numbers[model]))
-    order = list(SETS)
-    return sorted(
-        found.values(), key=lambda one: (numbers[one.model], order.index(one.config), one.reading != GROUPS)
-    )
-
-
-def controls_study(found: Sequence[ControlRun], sources: dict[str, str]) -> Study:
-    """The study of some runs."""
-    groups = [one for one in found if one.reading == GROUPS]
-    frequency, notes = _frequency(groups)
-    tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]
-    return Study(
-        "controls",
-        "Do word-filling measures measure a stereotype?",
-        tuple(table for table in tables if table.rows),
-        tuple(_figures(found)),
-        (*limitations([one.run for one in found], [one.model for one in found]), *notes),
-        sources,
-    )
+        found[key] = ControlRun(model, config, reading, LabelledRun(run, label, numbers[model]))
+    return [found[key] for key in sorted(found)]
 
 
 def _scores(table: str, found: Sequence[ControlRun]) -> Table:
@@ -171,39 +126,23 @@ def _scores(table: str, found: Sequence[ControlRun]) -> Table:
     for one in found:
         for statistic, label in table_texts()[table]["statistics"].items():
             if one.has(statistic):
-                n = one.result["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
-                paper = ("", "") if one.config in TWO_READINGS else _printed(one, table, statistic)
-                value = one.estimate(statistic)
-                rows.append((SETS[one.config], label, one.model, value, int(n), *paper))
+                n = one.labelled.result["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
+                paper = ("", "") if one.config in TWO_READINGS else one.printed(table, statistic)
+                rows.append((SETS[one.config], label, one.model, one.estimate(statistic), int(n), *paper))
     return Table.create(table, rows)
-
-
-def _printed(one: ControlRun, table: str, statistic: str) -> tuple[str, str]:
-    """The printed number of the same model and set, and the range of all printed models."""
-    rows = published.load(table_texts()[table]["published"])["rows"]
-    values = [
-        row[statistic] for row in rows if row["config"] == one.config and row.get(statistic) is not None
-    ]
-    value_range = f"{min(values):g} to {max(values):g}" if values else ""
-    row = one.printed_row(table)
-    if row.get(statistic) is None:
-        return "", value_range
-    half_width = row.get(f"{statistic}_pm")
-    return f"{row[statistic]:g}" + ("" if half_width is None else f" ± {half_width:g}"), value_range
 
 
 def _readings(found: Sequence[ControlRun]) -> Table:
     """The CrowS-Pairs controls in both readings, for models that have both."""
-    runs = {(one.model, one.config, one.reading): one for one in found if one.config in TWO_READINGS}
+    groups = {(one.model, one.config): one for one in found if one.reading == GROUPS}
     rows: list[Row] = []
-    for (model, config, reading), negated in runs.items():
-        groups = runs.get((model, config, GROUPS))
-        if reading == GROUPS or groups is None:
-            continue
+    for negated in (one for one in found if one.reading == NEGATIONS):
+        group = groups.get((negated.model, negated.config))
         for statistic, label in table_texts()["cs"]["statistics"].items():
-            if groups.has(statistic) or negated.has(statistic):
-                values = groups.estimate(statistic), negated.estimate(statistic)
-                rows.append((SETS[config], label, model, *values, *_printed(negated, "cs", statistic)))
+            if group is not None and (group.has(statistic) or negated.has(statistic)):
+                values = group.estimate(statistic), negated.estimate(statistic)
+                paper = negated.printed("cs", statistic)
+                rows.append((SETS[negated.config], label, negated.model, *values, *paper))
     return Table.create("readings", rows)
 
 
@@ -213,27 +152,22 @@ def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> tuple[list[Est
     Also the numbers of pairs with known and with unknown words. Of several samples with the same original
     pair the first counts.
     """
-    table = one.run.table
-    scores = sample_scores(table)
-    columns = np.column_stack([scores[name] for name in ("ss_original", "ss_control", "f")])
-    by_id = dict(zip(table["id"].to_pylist(), columns, strict=True))
-    first: dict[str, tuple[Floats, str, str]] = {}
-    for row in rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_list():
-        values = by_id.get(row["id"])
-        if row["original"] not in first and values is not None and np.isfinite(values).all():
-            first[row["original"]] = (values, *_keywords(row))
-    values, stereotypes, antistereotypes = zip(*first.values(), strict=True)
-    frequencies = log_relative_frequency(stereotypes, antistereotypes, one.run.manifest.language)
+    scores = pd.DataFrame(sample_scores(one.run.table))[["ss_original", "ss_control", "f"]]
+    scores = scores.set_index(one.run.table["id"].to_pandas())
+    texts = rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_pandas().set_index("id")
+    frame = texts.join(scores, how="inner").dropna(subset=scores.columns).drop_duplicates("original")
+    first, second = (
+        [
+            text[slice(*spans[place])].lower()
+            for text, spans in zip(frame[field], frame["keywords"], strict=True)
+        ]
+        for place, field in enumerate(FIELDS[:2])
+    )
+    frequencies = log_relative_frequency(first, second, one.run.manifest.language)
     known = np.isfinite(frequencies)
-    both = np.column_stack([*np.array(values).T, frequencies])[known]
+    both = np.column_stack([frame[scores.columns].to_numpy(), frequencies])[known]
     correlations = [Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3)]
     return correlations, int(known.sum()), int((~known).sum())
-
-
-def _keywords(row: Mapping[str, Any]) -> tuple[str, str]:
-    """The stereotypical and the anti-stereotypical keyword of a quadruplet."""
-    (start, end), (other_start, other_end) = row["keywords"][:2]
-    return row[FIELDS[0]][start:end].lower(), row[FIELDS[1]][other_start:other_end].lower()
 
 
 def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
@@ -249,7 +183,7 @@ def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
             notes[f"There are no frequencies of the keywords. {error}"] = None
             continue
         if any(not math.isnan(r.value) for r in correlations):
-            paper = _PRINTED_FREQUENCY.get(one.config, "")
+            paper = table_texts()["keyword-frequency"]["printed"].get(one.config, "")
             rows.append((SETS[one.config], one.model, *correlations, n, unknown, paper))
     return Table.create("keyword-frequency", rows), list(notes)
 

@@ -3,6 +3,8 @@
 C.1  the gender of a translation: predicted M, F or U (unknown) against M, F or N (neutral) by people
 C.2  which pairs of sentences are gender-swapped: the first-letter rule against C, G and X by people
 
+Samples are drawn by language and outcome into a sheet, a CSV file in random order that does not show the
+outcomes. SHEET.key.json has the outcome of each row and the size of each stratum (a language and an outcome).
 Shares of a row of the confusion matrix have Agresti-Coull intervals. Shares of all samples are weighted by
 the size of each stratum (`statistics.shares`: Wilson's interval of a weighted mean).
 """
@@ -12,25 +14,78 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import yaml
 
 from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
 from gest_dataset.data.tables import read_lines, read_table
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.studies import sheets
-from gest_dataset.studies.sheets import GENDER, KINDS, SWAPS, LabelledSheet, Sample, Stratum
+from gest_dataset.storage import atomic_path, csv_text, parse_json, write_json
+from gest_dataset.studies.inputs import make_study
 from gest_dataset.studies.study import Row, Study, Table
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
-_PAIR_COLUMNS = (("masculine", "feminine"), ("male", "female"))
+_COLUMNS = ["language", "outcome", "label"]
+_LISTED = 8  # lines in a message
+Stratum = tuple[str, str]  # language, outcome
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of sheet; heuristics.yaml explains the entries."""
+
+    outcomes: Sequence[str]
+    labels: Mapping[str, str]
+    texts: Sequence[str]
+    right: Mapping[str, str]
+    number: int
+    table: int
+    questions: Mapping[str, Mapping[str, str]]
+
+    @property
+    def legend(self) -> str:
+        return ", ".join(f"{label} ({meaning})" for label, meaning in self.labels.items())
+
+
+_TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
+KINDS = {name: Kind(**values) for name, values in yaml.safe_load(_TEXT).items()}
+GENDER, SWAPS = "gender", "swaps"
+
+
+@dataclass(frozen=True)
+class LabelledSheet:
+    """Language, outcome and label of each row; the sizes of the strata, empty if they are unknown."""
+
+    kind: Kind
+    rows: pd.DataFrame
+    population: Mapping[Stratum, int]
+
+    @property
+    def counts(self) -> pd.DataFrame:
+        """The confusion matrix: the number of rows by outcome and label."""
+        counts = pd.crosstab(self.rows["outcome"], self.rows["label"])
+        return counts.reindex(index=self.kind.outcomes, columns=list(self.kind.labels), fill_value=0)
+
+    def share_right(self, outcome: str, rows: pd.DataFrame) -> Estimate:
+        """The percentage of the rows of an outcome whose label agrees with it."""
+        labels = rows.loc[rows["outcome"] == outcome, "label"]
+        right = (labels == self.kind.right[outcome]).tolist()
+        return Estimate.of(proportion("share", right, scale=100), "share")
+
+
+def key_path(sheet: Path) -> Path:
+    """The key of a sheet."""
+    return sheet.with_suffix(".key.json")
 
 
 def draw_sheet(
@@ -40,44 +95,75 @@ def draw_sheet(
     number: int | None = None,
     seed: int = 0,
 ) -> dict[Stratum, tuple[int, int]]:
-    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many."""
+    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many.
+
+    An existing sheet is never overwritten: it may have labels.
+    """
+    sheet = Path(sheet)
     if bool(runs) == (swaps is not None):
         raise ConfigError("Draw a sheet either from runs of gest masculine-rate or from --swaps FILE.")
-    if swaps is None:
-        kind = KINDS[GENDER]
-        found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
-        samples = [
-            Sample(run.manifest.language, _OUTCOMES[row["gender"]], (row["source"], row["translation"]))
-            for run in found
-            for row in run.table.select(["source", "translation", "gender", "problem"]).to_pylist()
-            if not row["problem"]
-        ]
-        source = {str(run.path): run.manifest.signature for run in found}
-    else:
-        kind, samples, source = KINDS[SWAPS], samples_of_pairs(Path(swaps)), {str(swaps): "pairs"}
-    return sheets.draw(kind, samples, number or kind.number, seed, Path(sheet), source)
+    if sheet.suffix.lower() != ".csv":
+        raise ConfigError(f"A sheet is a CSV file, so {sheet} should end with .csv.")
+    if sheet.exists() or key_path(sheet).exists():
+        raise ConfigError(
+            f"{sheet} or its key exists and may have labels. Choose another name, or remove it."
+        )
+    found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
+    source = {str(run.path): run.manifest.signature for run in found}
+    name, samples = GENDER, _translations(found)
+    if swaps is not None:
+        name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
+    kind = KINDS[name]
+    if samples.empty:
+        raise DataError("There are no samples to draw from.")
+    number = number or kind.number
+    generator = np.random.default_rng(seed)
+    parts: list[pd.DataFrame] = []
+    counts: dict[Stratum, tuple[int, int]] = {}
+    for (language, outcome), own in samples.groupby(["language", "outcome"]):
+        chosen = generator.choice(len(own), min(number, len(own)), replace=False)
+        parts.append(own.iloc[sorted(chosen.tolist())])
+        counts[language, outcome] = len(chosen), len(own)
+    drawn = pd.concat(parts)
+    drawn = drawn.iloc[generator.permutation(len(drawn))]
+    drawn["id"] = [f"{place:04d}" for place in range(1, len(drawn) + 1)]
+    key = {
+        "kind": name,
+        "seed": seed,
+        "number": number,
+        "source": source,
+        "rows": dict(zip(drawn["id"], drawn[["language", "outcome"]].to_numpy().tolist(), strict=True)),
+        "population": [[*stratum, size] for stratum, (_, size) in counts.items()],
+    }
+    columns = ["id", "language", *kind.texts, "label"]
+    write_json(key_path(sheet), key)
+    with atomic_path(sheet) as partial:
+        rows = drawn.assign(label="")[columns].to_numpy().tolist()
+        partial.write_text(csv_text(columns, rows), encoding="utf-8")
+    return counts
 
 
-def samples_of_pairs(file: Path) -> list[Sample]:
+def _translations(runs: Sequence[Run]) -> pd.DataFrame:
+    """The translations of runs with the outcome of the heuristic."""
+    parts = []
+    for run in runs:
+        table = run.table.select(["source", "translation", "gender", "problem"]).to_pandas()
+        table = table[table["problem"] == ""]
+        parts.append(table.assign(language=run.manifest.language, outcome=table["gender"].map(_OUTCOMES)))
+    return pd.concat(parts) if parts else pd.DataFrame()
+
+
+def _pairs(file: Path) -> pd.DataFrame:
     """Pairs of sentences that differ in one word, with the outcome of the first-letter rule.
 
-    The file has the columns masculine and feminine (or male and female), and optionally language.
+    The file has the columns masculine and feminine, and optionally language.
     """
     table = read_table(file)
-    names = next((pair for pair in _PAIR_COLUMNS if {*pair} <= {*table.columns}), None)
-    if names is None:
-        columns = ", ".join(table.columns)
-        raise ConfigError(
-            f"{file} needs columns masculine and feminine, or male and female. It has {columns}."
-        )
-    first, second = map(table.texts, names)
-    languages = table.texts("language") if "language" in table.columns else [""] * len(first)
-    samples = {
-        Sample(language, outcome, (masculine, feminine))
-        for language, masculine, feminine in zip(languages, first, second, strict=True)
-        if (outcome := first_letter_outcome(masculine, feminine))
-    }
-    return sorted(samples, key=lambda one: (one.language, one.outcome, one.texts))
+    texts = KINDS[SWAPS].texts
+    frame = pd.DataFrame({name: table.texts(name) for name in texts})
+    frame["language"] = table.texts("language") if "language" in table.columns else ""
+    frame["outcome"] = list(map(first_letter_outcome, frame["masculine"], frame["feminine"]))
+    return frame.dropna().drop_duplicates().sort_values(["language", "outcome", *texts])
 
 
 def first_letter_outcome(masculine: str, feminine: str) -> str | None:
@@ -88,81 +174,83 @@ def first_letter_outcome(masculine: str, feminine: str) -> str | None:
     return "negative" if difference == FIRST_LETTER else None
 
 
-def heuristics(sheet: str | Path) -> Study:
-    """The study of a labelled sheet, or of the authors' gender-swap-annotations.txt."""
-    path = Path(sheet)
-    labelled = (
-        parse_authors_labels(read_lines(path), path) if path.suffix.lower() == ".txt" else sheets.read(path)
-    )
-    tables = [_confusion(labelled), _by_language(labelled), _yield(labelled)]
-    return Study(
-        "heuristics",
-        "How accurate are the heuristics?",
-        tuple(table for table in tables if table.rows),
-        sources={path.name: sha256(path.read_bytes())},
-    )
+def read_sheet(sheet: Path) -> LabelledSheet:
+    """A labelled sheet; it needs all rows that were drawn, each once and with a label."""
+    for file in (sheet, key_path(sheet)):
+        if not file.is_file():
+            raise ConfigError(
+                f"{file} does not exist. gest study heuristics RUN --draw {sheet} writes a sheet and its key."
+            )
+    with convert_errors(
+        lambda error: DataError(f"{key_path(sheet)} is damaged ({error!r}). Restore the drawn file.")
+    ):
+        key = parse_json(key_path(sheet).read_bytes())
+        kind, drawn = KINDS[key["kind"]], key["rows"]
+        population = {(language, outcome): size for language, outcome, size in key["population"]}
+    table = read_table(sheet)
+    ids = Counter(name.strip().zfill(4) for name in table.texts("id"))  # spreadsheets drop leading zeros
+    labels = [label.strip().upper() for label in table.texts("label")]
+    wrong = sorted({*(ids - Counter([*drawn])), *(drawn.keys() - ids)})
+    if wrong:
+        raise DataError(
+            f"{sheet} must contain each of the {len(drawn)} drawn rows exactly once. "
+            f"Check id {', '.join(wrong[:_LISTED])}."
+        )
+    lines = [str(line) for line, label in enumerate(labels, start=2) if label not in kind.labels]
+    if lines:
+        some = ", ".join(lines[:_LISTED]) + (", …" if len(lines) > _LISTED else "")
+        raise DataError(
+            f"{sheet}: {len(lines)} of {len(labels)} rows (lines {some}) need a label: {kind.legend}."
+        )
+    rows = [(*drawn[name], label) for name, label in zip(ids, labels, strict=True)]
+    return LabelledSheet(kind, pd.DataFrame(rows, columns=_COLUMNS), population)
 
 
 def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
     """The authors' 160 pairs: two lines and a label each, with the outcome of our first-letter rule."""
-    kind = KINDS[SWAPS]
     stripped = [line.strip() for line in lines]
     rows = []
-    for place, ((first, second), label) in enumerate(
-        zip(pairwise(stripped), stripped[2:], strict=False), start=3
-    ):
-        if len(label) == 1 and first and second:
-            if label not in kind.labels:
-                raise DataError.at(file, place, f"the label {label!r} is not one of {kind.legend}")
+    for (first, second), label in zip(pairwise(stripped), stripped[2:], strict=False):
+        if label in KINDS[SWAPS].labels and first and second:
             is_positive = isinstance(differing_word(first, second), WordDifference)
             rows.append(("", "positive" if is_positive else "negative", label))
     if not rows:
         raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
-    return LabelledSheet(kind, tuple(rows), {})
+    return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=_COLUMNS), {})
 
 
-def confusion_matrix(labelled: LabelledSheet) -> Counter[tuple[str, str]]:
-    """The number of rows by outcome and label."""
-    return Counter((outcome, label) for _, outcome, label in labelled.rows)
+def heuristics(sheet: str | Path) -> Study:
+    """The study of a labelled sheet, or of the authors' gender-swap-annotations.txt."""
+    path = Path(sheet)
+    is_authors = path.suffix.lower() == ".txt"
+    labelled = parse_authors_labels(read_lines(path), path) if is_authors else read_sheet(path)
+    tables = [_confusion(labelled), _by_language(labelled), _yield(labelled)]
+    sources = {path.name: sha256(path.read_bytes())}
+    return make_study("heuristics", "How accurate are the heuristics?", tables, (), (), sources=sources)
 
 
 def _confusion(labelled: LabelledSheet) -> Table:
-    kind, counts = labelled.kind, confusion_matrix(labelled)
+    kind = labelled.kind
     printed = {row["predicted"]: row for row in published.load("gest_heuristics")["rows"]}
     rows: list[Row] = []
-    for outcome in kind.outcomes:
-        own = [counts[outcome, label] for label in kind.labels]
-        right = _share_right(labelled, {outcome: kind.right[outcome]}) if outcome in kind.right else None
-        paper = " ".join(str(printed[outcome][label]) for label in kind.labels)
-        rows.append((outcome, *own, sum(own), right, paper))
-    return Table.create(
-        "confusion",
-        rows,
-        columns=("predicted", *kind.labels, "n", "right, %", "the paper's counts"),
-        number=4 if kind.name == GENDER else 5,
-        labels=kind.legend,
-    )
-
-
-def _share_right(labelled: LabelledSheet, right: Mapping[str, str], language: str | None = None) -> Estimate:
-    """The percentage of rows with the label `right[outcome]`, among those with one of these outcomes."""
-    values = [
-        label == right[outcome]
-        for code, outcome, label in labelled.rows
-        if outcome in right and language in (None, code)
-    ]
-    return Estimate.of(proportion("share", values, scale=100), "share")
+    for outcome, counts in labelled.counts.iterrows():
+        name = str(outcome)
+        right = labelled.share_right(name, labelled.rows) if name in kind.right else None
+        paper = " ".join(str(printed[name][label]) for label in kind.labels)
+        rows.append((name, *counts.tolist(), int(counts.sum()), right, paper))
+    columns = ("predicted", *kind.labels, "n", "right, %", "the paper's counts")
+    return Table.create("confusion", rows, columns=columns, number=kind.table, labels=kind.legend)
 
 
 def _by_language(labelled: LabelledSheet) -> Table:
     """The share of right labels by language and outcome; empty for one language."""
-    languages = sorted({language for language, _, _ in labelled.rows})
-    right = labelled.kind.right
-    rows: list[Row] = []
-    for language in languages if len(languages) > 1 else []:
-        shares = [_share_right(labelled, {outcome: label}, language) for outcome, label in right.items()]
-        rows.append((language, *shares))
-    columns = ("language", *(f"predicted {outcome}" for outcome in right))
+    outcomes = list(labelled.kind.right)
+    groups = list(labelled.rows.groupby("language"))
+    rows: list[Row] = [
+        (str(language), *(labelled.share_right(outcome, own) for outcome in outcomes))
+        for language, own in (groups if len(groups) > 1 else [])
+    ]
+    columns = ("language", *(f"predicted {outcome}" for outcome in outcomes))
     return Table.create("languages", rows, columns=columns)
 
 
@@ -171,30 +259,24 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
 
     Also the number of all samples with these outcomes.
     """
-    strata = [stratum for stratum in labelled.population if stratum[1] in right]
-    number = sum(labelled.population[stratum] for stratum in strata)
-    drawn = Counter((code, outcome) for code, outcome, _ in labelled.rows)
-    hits = Counter((code, o) for code, o, label in labelled.rows if label in right.get(o, ""))
-    if not number or any(not drawn[stratum] for stratum in strata):
-        return Estimate(math.nan, math.nan, math.nan), number
-    weights = np.array([labelled.population[stratum] / number for stratum in strata])
-    positive, total = (np.array([count[s] for s in strata], dtype=float) for count in (hits, drawn))
-    interval = rate_contrast(StratifiedCounts(positive, total), weights)
+    sizes = {stratum: size for stratum, size in labelled.population.items() if stratum[1] in right}
+    number = sum(sizes.values())
+    undefined = Estimate(math.nan, math.nan, math.nan)
+    if not number:
+        return undefined, number
+    hits = labelled.rows.apply(lambda row: row["label"] in right.get(row["outcome"], ""), axis=1)
+    counts = labelled.rows.assign(hit=hits).groupby(_COLUMNS[:2])["hit"].agg(["sum", "size"])
+    drawn = counts.reindex(pd.MultiIndex.from_tuples(sizes), fill_value=0).to_numpy(dtype=float)
+    if not drawn[:, 1].all():
+        return undefined, number
+    interval = rate_contrast(StratifiedCounts(*drawn.T), np.array([*sizes.values()]) / number)
     return Estimate(interval.value, interval.low, interval.high), number
 
 
 def _yield(labelled: LabelledSheet) -> Table:
     """Shares of all samples, and the expected numbers of samples."""
-    questions: dict[str, dict[str, str]] = (
-        {
-            "predicted M or F: right": {"M": "M", "F": "F"},
-            "predicted U: shows a gender after all": {"U": "MF"},
-        }
-        if labelled.kind.name == GENDER
-        else {"accepted: right": {"positive": "C"}, "rejected: right after all": {"negative": "C"}}
-    )
     rows: list[Row] = []
-    for question, right in questions.items() if labelled.population else ():
+    for question, right in labelled.kind.questions.items() if labelled.population else ():
         share, number = weighted_share(labelled, right)
         percent, times = (Estimate(*(factor * value for value in share)) for factor in (100, number))
         rows.append((question, number, percent, times))

@@ -7,7 +7,7 @@ repeated one reads its runs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,20 +18,21 @@ from gest_dataset.builders import select_configs
 from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures.formatting import TOY_NOTE
-from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.probes.probe import Options
+from gest_dataset.report.panel import Panel
 from gest_dataset.runs.folder import Run, default_folder, find_runs, read_run
-from gest_dataset.studies.study import RUNS, check_study_folder
+from gest_dataset.studies.study import RUNS, Study, Table, check_study_folder
 
 logger = logging.getLogger(__name__)
+HOME = Path("gest-studies")
 
 
 @dataclass(frozen=True)
 class Inputs:
     """Finished runs (or folders of them), and models to score first into `folder`.
 
-    `loading` holds options of `gest_dataset.score`: device, dtype, revision, trust_remote_code. `on_run` is
-    called with each run of a model as soon as it is finished.
+    `folder` is by default gest-studies/STUDY. `loading` holds options of `gest_dataset.score`: device, dtype,
+    revision, trust_remote_code. `on_run` is called with each run of a model as soon as it is finished.
     """
 
     runs: Sequence[str | Path | Run] = ()
@@ -39,14 +40,9 @@ class Inputs:
     folder: Path | None = None
     limit: int | None = None
     batch_tokens: int | None = None
-    loading: tuple[tuple[str, Any], ...] = ()
+    loading: Mapping[str, Any] = field(default_factory=dict)
     command: Sequence[str] = ()
     on_run: Callable[[Run], None] = lambda run: None
-
-    @classmethod
-    def of(cls, inputs: Inputs | Sequence[str | Path | Run]) -> Inputs:
-        """The inputs themselves, or those of finished runs."""
-        return inputs if isinstance(inputs, Inputs) else cls(runs=inputs)
 
 
 @dataclass(frozen=True)
@@ -70,70 +66,61 @@ def collect_runs(
     batches: Sequence[Batch],
     suitable: Callable[[Run], bool],
     group: Callable[[Run], Hashable] | None = None,
+    others: Sequence[Any] = (),
 ) -> list[Run]:
     """The finished runs and those of the models, less those that do not suit the study (with a warning).
 
-    In a `group` each model may have one run only.
+    In a `group` each model may have one run only. Without runs and `others` there is nothing to study.
     """
-    inputs = Inputs.of(inputs)
+    inputs = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
     found = find_runs(inputs.runs)
+    folder = inputs.folder or HOME / study
     if inputs.models:
-        if inputs.folder is None:
-            raise ConfigError("A study needs a folder for the runs of its models. Set it with --output.")
-        check_study_folder(inputs.folder, study)
+        check_study_folder(folder, study)
     for model in inputs.models:
-        found += _score_model(inputs, model, [b for b in batches if not b.models or model in b.models])
+        own = [batch for batch in batches if not batch.models or model in batch.models]
+        found += _score_model(inputs, model, own, folder / RUNS)
+    runs = [run for run in found if suitable(run)]
     for run in found:
         if not suitable(run):
             about = run.manifest.measure, run.manifest.about
             logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
-    runs = [run for run in found if suitable(run)]
-    _check_same_data(runs)
-    if group is not None:
-        _check_unique_models(runs, group)
+    if not (runs or others):
+        raise ConfigError(
+            f"There are no runs for this study. Give finished runs or a --model; gest study {study} --help "
+            f"has examples."
+        )
+    _check_comparable(runs, group)
     return runs
 
 
-def require_runs(found: Sequence[Any], study: str) -> None:
-    """Raise an error if a study has nothing to work with."""
-    if not found:
-        raise ConfigError(
-            f"There are no runs for this study. Give finished runs or a --model; gest study {study} "
-            f"--help has examples."
-        )
-
-
-def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch]) -> list[Run]:
+def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch], folder: Path) -> list[Run]:
     """The runs of a model; those that are finished are read."""
-    loading = {"device": "auto", "dtype": "auto", **dict(inputs.loading)}
-    revision = loading.get("revision")
-    home = (inputs.folder or Path()) / RUNS / default_folder(model, revision, inputs.limit).name
+    loading = {"device": "auto", "dtype": "auto", **inputs.loading}
+    home = default_folder(model, loading.get("revision"), inputs.limit).name
     runs: list[Run] = []
     for batch in batches:
         if batch.kinds and runs and runs[0].manifest.settings["kind"] not in batch.kinds:
             continue
-        folder = home.with_name(f"{home.name}+{batch.suffix}") if batch.suffix else home
-        missing = select_configs(batch.configs)
-        several = len(missing) > 1
-        for name in list(missing):
-            run = _finished_run(folder / name, name, model, inputs)
-            if run is not None:
-                runs.append(run)
-                inputs.on_run(run)
-                del missing[name]
+        target = folder / (f"{home}+{batch.suffix}" if batch.suffix else home)
+        wanted = select_configs(batch.configs)
+        finished = {name: _finished_run(target / name, name, model, inputs) for name in wanted}
+        for run in filter(None, finished.values()):
+            runs.append(run)
+            inputs.on_run(run)
+        # a config that does not suit the model is an error only if it is the only one
+        missing = {name: wanted[name] and len(wanted) == 1 for name, run in finished.items() if run is None}
         if not missing:
             continue
-        from gest_dataset.models.score import score_configs  # imports torch, which finished runs do not need
+        # imports torch, which finished runs do not need
+        from gest_dataset.models.base import Settings
+        from gest_dataset.models.score import score_configs
 
-        # a config that does not suit the model is an error only if it is the only one
-        configs = {name: named and not several for name, named in missing.items()}
-        scoring = batch.options, inputs.limit, inputs.batch_tokens
+        settings = Settings(batch.options, inputs.limit, inputs.batch_tokens, **loading)
         try:
-            outcome = score_configs(model, configs, folder, inputs.command, *scoring, **loading)
-        except OutputError:
-            raise
+            outcome = score_configs(model, missing, target, inputs.command, settings, flat=False)
         except GestError as error:
-            if not runs:
+            if not runs or isinstance(error, OutputError):
                 raise
             logger.warning("%s on %s is skipped: %s", model, ", ".join(missing), error)
             continue
@@ -153,13 +140,12 @@ def _finished_run(path: Path, config: str, model: str, inputs: Inputs) -> Run | 
         run = read_run(path)
         manifest, settings = run.manifest, run.manifest.settings
         local = Path(model).expanduser()
-        files = [local] if local.is_file() else list(local.rglob("*")) if local.is_dir() else []
-        changed = max((file.stat().st_mtime for file in files), default=0.0)
+        files = [local, *local.rglob("*")] if local.exists() else []
+        changed = max((file.stat().st_mtime for file in files if file.is_file()), default=0.0)
         if (
-            manifest.config == config
-            and manifest.data_fingerprint == fingerprint_of(config)
+            manifest.data_fingerprint == fingerprint_of(config)
             and settings.get("limit") == inputs.limit
-            and dict(inputs.loading).get("dtype", "auto") in ("auto", settings.get("dtype"))
+            and inputs.loading.get("dtype", "auto") in ("auto", settings.get("dtype"))
             and inputs.batch_tokens in (None, settings.get("batch_tokens"))
             and changed <= datetime.fromisoformat(manifest.finished).timestamp()
         ):
@@ -177,46 +163,59 @@ def model_names(runs: Sequence[Run]) -> list[str]:
     return [short[model] if [*short.values()].count(short[model]) == 1 else model for model in ids]
 
 
-def _check_same_data(runs: Sequence[Run]) -> None:
-    """Refuse runs on two versions of a config."""
-    first: dict[str, Run] = {}
+def _check_comparable(runs: Sequence[Run], group: Callable[[Run], Hashable] | None) -> None:
+    """Refuse runs on two versions of a config, and two runs of one model in a group.
+
+    A copy of a model under another name has the same hash of weights.
+    """
+    by_config: dict[str, Run] = {}
+    by_model: dict[Hashable, Run] = {}
     for run in runs:
-        other = first.setdefault(run.manifest.config, run)
-        if other.manifest.data_fingerprint != run.manifest.data_fingerprint:
+        manifest = run.manifest
+        other = by_config.setdefault(manifest.config, run)
+        if other.manifest.data_fingerprint != manifest.data_fingerprint:
             versions = " and ".join(one.manifest.versions["gest_dataset"] for one in (other, run))
             raise ConfigError(
-                f"{other.path} and {run.path} use two versions of {run.manifest.config} (gest-dataset "
+                f"{other.path} and {run.path} use two versions of {manifest.config} (gest-dataset "
                 f"{versions}). Score both again with one version."
             )
+        if group is not None:
+            model = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
+            other = by_model.setdefault((model, group(run)), run)
+            if other is not run:
+                raise ConfigError(
+                    f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
+                    f"({other.manifest.model}, {manifest.model}). Give only one of them."
+                )
 
 
-def _check_unique_models(runs: Sequence[Run], group: Callable[[Run], Hashable]) -> None:
-    """Refuse two runs of one model in a group: a copy under another name has the same hash of weights."""
-    first: dict[Hashable, Run] = {}
-    for run in runs:
-        settings = run.manifest.settings
-        model = settings.get("weights") or (run.manifest.model, settings.get("revision"))
-        other = first.setdefault((model, group(run)), run)
-        if other is not run:
-            raise ConfigError(
-                f"{other.path} and {run.path} are runs of the same model on {run.manifest.about} "
-                f"({other.manifest.model}, {run.manifest.model}). Give only one of them."
-            )
+def make_study(
+    name: str,
+    title: str,
+    tables: Sequence[Table],
+    figures: Sequence[Panel],
+    runs: Sequence[Run],
+    models: Sequence[str] = (),
+    sources: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> Study:
+    """A study of runs (of `models`, by default with their short names); empty tables are left out."""
+    names = models or model_names(runs)
+    return Study(
+        name,
+        title,
+        tuple(table for table in tables if table.rows),
+        tuple(figures),
+        (*_limitations(runs, names), *notes),
+        {str(run.path): run.manifest.signature for run in runs} | dict(sources or {}),
+    )
 
 
-def limitations(runs: Sequence[Run], models: Sequence[str]) -> Iterator[str]:
+def _limitations(runs: Sequence[Run], models: Sequence[str]) -> Iterator[str]:
     """Notes on runs that are not comparable with the papers'."""
-    named = list(zip(models, runs, strict=True))
+    named = list(zip(models, runs, strict=False))
     for model, limit in dict.fromkeys((model, run.manifest.settings.get("limit")) for model, run in named):
         if limit:
             yield f"{model}: only the first {limit:,} samples of a config; the paper uses all."
     for model in dict.fromkeys(model for model, run in named if run.manifest.metadata.get("toy")):
         yield f"{model} is {TOY_NOTE}."
-    configs = sorted({run.manifest.config for run in runs if run.manifest.measure == TEMPLATES.name})
-    if len(configs) > 1:
-        yield f"The runs use {' and '.join(configs)}, whose sentences differ."
-
-
-def sources_of(runs: Sequence[Run]) -> dict[str, str]:
-    """The path and the signature of each run."""
-    return {str(run.path): run.manifest.signature for run in runs}

@@ -1,146 +1,382 @@
 """`gest study all --papers`: what can be reproduced of every table and figure of the papers, and what agrees.
 
 `papers.json` lists them: content, status, the command that makes them with models, the published tables, the
-checks (`studies.printed`), and what is missing. docs/reproduce.md is made from the same list.
+checks, and what is missing. docs/reproduce.md is made from the same list. `checks.yaml` lists the checks: the
+functions here that compute numbers from released data, the printed numbers, and the reasons for differences.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
+import yaml
+from scipy import stats
+
+from gest_dataset import published
+from gest_dataset.builders.controls import FIELDS, mark_keywords
+from gest_dataset.builders.pairs import YIELDS
+from gest_dataset.builders.stereoset import TESTS
+from gest_dataset.data import sources
+from gest_dataset.data.rows import rows_of
+from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.languages import SLAVIC
 from gest_dataset.measures.formatting import format_number
-from gest_dataset.studies.printed import CHECKS, Pair, Unavailable
-from gest_dataset.studies.printed.comparison import score_folder
-from gest_dataset.studies.study import Row, Study, Table
+from gest_dataset.probes.templates import TEMPLATES
+from gest_dataset.statistics.bootstrap import LEVEL
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
+from gest_dataset.statistics.proportions import agresti_coull
+from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies import stereoset
+from gest_dataset.studies.heuristics import parse_authors_labels
+from gest_dataset.studies.study import Study, Table
+from gest_dataset.studies.templates import read_authors_scores as read_gest_scores
 
+SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files
 STATUSES = {
     "data": "reproduced from released data",
     "part": "partly from released data, the rest with models",
     "models": "reproducible with models",
     "none": "not reproducible",
 }
+_NOT_PRINTED = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
+_EXCLUDED = "bert-base-multilingual-cased"  # by section 4.3.3
+_HAS_DUPLICATE = "stereoset_control_gender"  # one sample occurs twice, and is counted once in print
+_COLUMNS = ("check", "label", "computed", "printed", "difference", "why", "agrees")
 
-
-@dataclass(frozen=True)
-class Paper:
-    """One of the four papers."""
-
-    title: str
-    authors: str
-    year: int
-
-
-@dataclass(frozen=True)
-class Item:
-    """A table or figure of a paper."""
-
-    paper: str
-    item: str
-    what: str
-    status: str
-    command: str
-    published: Sequence[str]
-    checks: Sequence[str]
-    why: str
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """The pairs of numbers of a check, or the reason why it could not be made."""
-
-    pairs: tuple[Pair, ...] = ()
-    unavailable: str = ""
-
-    @property
-    def agreeing(self) -> int:
-        return sum(pair.agrees for pair in self.pairs)
-
-    @property
-    def differing(self) -> list[Pair]:
-        return [pair for pair in self.pairs if not pair.agrees]
-
-    def __str__(self) -> str:
-        return "not computed" if self.unavailable else f"{self.agreeing:,} of {len(self.pairs):,}"
+# The computed number by label; with the printed text if checks.yaml does not have it
+Numbers = Mapping[str, float | tuple[float, str]]
 
 
 @cache
-def load_papers() -> tuple[Mapping[str, Paper], tuple[Item, ...]]:
-    """The papers by name, and their tables and figures."""
-    content = json.loads(Path(__file__).with_name("papers.json").read_text(encoding="utf-8"))
-    papers = {name: Paper(**values) for name, values in content["papers"].items()}
-    return papers, tuple(Item(**values) for values in content["items"])
+def load_papers() -> dict[str, Any]:
+    """The `papers` by name, the `items` (their tables and figures), and the `checks` by name."""
+    folder = Path(__file__).parent
+    content: dict[str, Any] = json.loads((folder / "papers.json").read_text(encoding="utf-8"))
+    return content | {"checks": yaml.safe_load((folder / "checks.yaml").read_text(encoding="utf-8"))}
 
 
-def run_check(name: str, scores: Path | None) -> CheckResult:
-    """Run one check."""
-    try:
-        return CheckResult(tuple(CHECKS[name](scores)))
-    except Unavailable as reason:
-        return CheckResult(unavailable=str(reason))
+def agrees(computed: float, printed: str) -> bool:
+    """Whether a computed number rounds to the printed one; a half may be rounded either way.
+
+    >>> agrees(0.87281, "0.87"), agrees(0.125, "0.13"), agrees(0.126, "0.12")
+    (True, True, False)
+    """
+    mantissa, _, exponent = printed.lower().partition("e")
+    digits = len(mantissa.partition(".")[2]) - int(exponent or 0)
+    return abs(computed - float(printed)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
+
+
+def run_checks(scores: Path | None, names: Sequence[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The numbers of all (or the named) checks next to the printed ones; why others cannot be computed.
+
+    `scores` is the folder of the authors' score files.
+    """
+    rows: list[tuple[Any, ...]] = []
+    unavailable: dict[str, str] = {}
+    for name in names or dict.fromkeys(name for item in load_papers()["items"] for name in item["checks"]):
+        check = load_papers()["checks"][name]
+        printed, reasons = check.get("printed", {}), check.get("why", {})
+        try:
+            if "scores" in check and scores is None:
+                raise ConfigError(f"the authors' score files are missing (--scores FOLDER, or {SCORES})")
+            folder = {"scores": scores} if "scores" in check else {}
+            numbers: Numbers = globals()[check["function"]](**check.get("arguments", {}), **folder)
+        except GestError as error:
+            unavailable[name] = str(error).splitlines()[0]
+            continue
+        for label, value in numbers.items():
+            number, text = value if isinstance(value, tuple) else (value, "")
+            text = printed.get(label, text)
+            if text:
+                why = next((reason for pattern, reason in reasons.items() if fnmatchcase(label, pattern)), "")
+                rows.append((name, label, number, text, number - float(text), why, agrees(number, text)))
+    return pd.DataFrame(rows, columns=_COLUMNS, dtype=object), unavailable
+
+
+# ---- what the released data and the printed tables give --------------------------------------------------
+
+
+def samples() -> Numbers:
+    """GEST, table 1 and section 3.3: the collected sentences."""
+    table = published.load("gest_samples")
+    counts = Counter(rows_of("en_1_0")["stereotype"])
+    annotations = rows_of("annotations")
+    removed = annotations.features["verdict"].str2int("no")
+    return {
+        **{f"stereotype {r['stereotype']}": (counts[r["stereotype"]], str(r["n"])) for r in table["rows"]},
+        "all samples": (sum(counts.values()), str(table["samples"])),
+        "collected sentences": (len(annotations), str(table["collected"])),
+        "removed by the annotators": (annotations["verdict"].count(removed), str(table["removed"])),
+    }
+
+
+def templates(printed: Mapping[int, Sequence[str]]) -> Numbers:
+    """GEST, table 2: how many of our templates are the printed ones."""
+    same = [[t.text, t.masculine, t.feminine] == printed[n] for n, t in TEMPLATES.items()]
+    return {"templates that are the printed ones": sum(same)}
+
+
+def topical_means(logarithm: bool = False) -> Numbers:
+    """GEST, table 3: means over results of the rates of male and of female stereotypes.
+
+    The rates of the samples on the family need scores that are not released; their number does not.
+    """
+    scale = np.asarray if logarithm else np.exp
+    p = np.array([row["p"] for row in _rows("gest_mt_masculine_rates")])
+    values: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
+        "MT systems": (p, np.asarray),
+        "English MLMs": (np.array([row["mean_log10_ratio"] for row in _english("mlm")]), scale),
+        "English GLMs": (np.array([row["mean_log10_ratio"] for row in _english("glm")]), scale),
+        "Slavic MLMs": (np.log([row["q"] for row in _rows("gest_slavic_mlm")]), scale),
+    }
+    printed = {row["systems"]: row for row in _rows("gest_topical_bias")}
+    numbers: dict[str, tuple[float, str]] = {}
+    for system, (by_stereotype, to_scale) in values.items():
+        for label, columns, name in (("male", slice(7, None), "m"), ("female", slice(7), "f")):
+            mean = float(to_scale(by_stereotype[:, columns].mean(axis=1)).mean())
+            numbers[f"{system}, {label}"] = mean, f"{printed[system][name]:.2f}"
+    data = rows_of("en_1_0").with_format("numpy")
+    is_male = data["gender"][:] == data.features["gender"].str2int("male")
+    on_family = np.array(mentions_any(list(data["sentence"]), FAMILY_WORDS))
+    text = str(published.load("gest_topical_bias")["samples"])
+    return {**numbers, "male samples with a word about the family": (int((is_male & on_family).sum()), text)}
+
+
+def confusion() -> Numbers:
+    """GEST, appendix C.1: shares of the counts of table 4."""
+    table = {row["predicted"]: row for row in _rows("gest_heuristics") if row["table"] == 4}
+    total = {gender: sum(row[label] for label in "MFN") for gender, row in table.items()}
+    right = 100 * sum(table[gender][gender] for gender in "MF") / (total["M"] + total["F"])
+    unknown = table["U"]
+    with_gender = unknown["M"] + unknown["F"]
+    return {
+        "labelled sentences": sum(total.values()),
+        "right if a gender is predicted, in per cent": right,
+        "neutral among the unknown, in per cent": 100 * unknown["N"] / total["U"],
+        "masculine among the unknown with a gender, in per cent": 100 * unknown["M"] / with_gender,
+    }
+
+
+def swaps() -> Numbers:
+    """GEST, table 5 from the authors' 160 labelled pairs and our first-letter rule."""
+    file = sources.fetch("kinit-sk/gest/data/gender-swap-annotations.txt")
+    counts = parse_authors_labels(file.content.decode("utf-8").splitlines(), file.path).counts
+    return {
+        f"{row['predicted']}, {label}": (int(counts.loc[row["predicted"], label]), str(row[label]))
+        for row in _rows("gest_heuristics")
+        if row["table"] == 5
+        for label in "XGC"
+    }
+
+
+def published_numbers() -> Numbers:
+    """Single numbers in the text of the GEST paper, from its tables and the released means."""
+    translators = _rows("gest_mt_masculine_rates")
+    p = np.array([row["p"] for row in translators])
+    english = [*_english("mlm"), *_english("glm")]
+    slavic = [row for row in _rows("gest_slavic_mlm") if row["model"] != _EXCLUDED]
+    correlations = mean_correlations(english, np.array([row["mean_log10_ratio"] for row in english]))
+    of_slavic = mean_correlations(slavic, np.log([row["q"] for row in slavic]))
+    winobias = _rows("winobias")[0]
+    freedom = winobias["models"] - 2
+    t = float(stats.t.isf(winobias["p_value"] / 2, freedom))
+    above = "results with g_s above 1, of 11 models in 4 templates and 22 in 2"
+    return {
+        "mean samples of a system and language": float(np.mean([row["n_predicted"] for row in translators])),
+        "mean unique pairs of a language": YIELDS["unique_pairs_all_languages"] / len(SLAVIC),
+        "system-language pairs with #7 most feminine": float((p[:, 6] <= p.min(axis=1)).sum()),
+        "average correlation between templates": correlations["templates"],
+        "average correlation between models": correlations["models"],
+        "average correlation between model-language pairs": of_slavic["all"],
+        above: sum(row["g_s"] > 1 for row in english),
+        "correlation of the printed p-value": t / math.sqrt(t**2 + freedom),
+    }
+
+
+def mean_correlations(table: Sequence[Mapping[str, Any]], values: Floats) -> dict[str, float]:
+    """Means of r over pairs of results: of one model, of one template (then over templates), of all."""
+    first, second = np.triu_indices(len(table), 1)
+    r = np.asarray(np.corrcoef(values))[first, second]
+    models, templates = (np.array([row.get(name, 0) for row in table]) for name in ("model", "template"))
+    same_template = templates[first] == templates[second]
+    by_template = pd.Series(r[same_template]).groupby(templates[first][same_template])
+    return {
+        "templates": float(r[models[first] == models[second]].mean()),
+        "models": float(by_template.mean().mean()),
+        "all": float(r.mean()),
+    }
+
+
+def rates(paper: str, table: int, scores: Path) -> Numbers:
+    """GEST: q_i and their bounds, from the released scores, on the printed scale."""
+    models = {one.name: one for one in read_gest_scores(scores)[0]}
+    numbers: dict[str, tuple[float, str]] = {}
+    for row in _rows("gest_of_released_scores"):
+        if (row["paper"], row["table"]) != (paper, table) or row["model"] not in models:
+            continue
+        one = models[row["model"]]
+        values = one.scores[row["template"]] / LN10
+        for place, number in enumerate(STEREOTYPES):
+            own = values[one.stereotypes == place].to_numpy()
+            reach = float(stats.t.ppf((1 + LEVEL) / 2, len(own) - 1) * own.std(ddof=1) / len(own) ** 0.5)
+            for name, shift in (("q", 0.0), ("q_low", -reach), ("q_high", reach)):
+                if row[name][place] is not None:
+                    value = float(own.mean()) + shift
+                    computed = float(np.exp(value)) if row["scale"] == "published" else value
+                    label = f"{row['model']}, template {row['template']}, #{number}, {name}"
+                    numbers[label] = computed, f"{row[name][place]:.2f}"
+    return numbers
+
+
+def stereoset_table(number: int, scores: Path) -> Numbers:
+    """StereoSet: a table's rows of the models with released scores."""
+    table = next(table for table in stereoset.TABLES if table.number == number)
+    return {
+        f"{one.printed['model']}, {one.language}, {name}": (one.result[name], f"{one.printed[name]:.2f}")
+        for one in stereoset.entries(table, stereoset.read_authors_scores(scores)[0])
+        if one.printed
+        for name in table.statistics
+    }
+
+
+def stereoset_sizes() -> Numbers:
+    """StereoSet, section 3.1: counts of the English configs."""
+    numbers: dict[str, float] = {}
+    for test in TESTS:
+        rows = rows_of(f"stereoset_en_{test}")
+        targets = Counter(rows["target"])
+        counts = {
+            "samples": len(rows),
+            "targets": len(targets),
+            "samples of the most common target": max(targets.values()),
+            "samples of the least common target": min(targets.values()),
+            **Counter(rows.features["bias_type"].int2str(rows["bias_type"])),
+        }
+        numbers |= {f"{test}: {name}": count for name, count in counts.items()}
+    return numbers
+
+
+def word_filling_sizes() -> Numbers:
+    """Word filling, table 5: StereoSet's samples with one keyword, and the sets with controls."""
+    rows = rows_of("stereoset_en_intrasentence")
+    types = rows.features["bias_type"].int2str(rows["bias_type"])
+    marked = [mark_keywords(*pair) for pair in zip(rows["stereotype"], rows["antistereotype"], strict=True)]
+    one_keyword = [pair for pair in zip(types, marked, strict=True) if isinstance(pair[1], tuple)]
+    numbers = Counter(f"StereoSet, {kind}" for kind, _ in dict.fromkeys(one_keyword))
+    for config in _set_sizes():
+        frame = rows_of(config).to_pandas()
+        numbers[config] = len(frame.drop_duplicates([*FIELDS]) if config == _HAS_DUPLICATE else frame)
+    return numbers
+
+
+def shares(number: int, table: str) -> Numbers:
+    """Word filling: the ± of each share, of the count with the printed Agresti-Coull centre and closest ±.
+
+    All 124 English shares agree if they are Agresti-Coull centres, 110 if they were plain shares. The number
+    of Slovak samples is not printed.
+    """
+    sizes = _set_sizes()
+    numbers: dict[str, tuple[float, str]] = {}
+    for row in (row for row in _rows(table) if number in row["tables"]):
+        if row["config"] == "slovak_gender" or row["config"] not in sizes:
+            continue
+        size = int(sizes[row["config"]]) + (row["config"] == _HAS_DUPLICATE)
+        centre, low, high = agresti_coull(np.arange(size + 1.0), np.full(size + 1, float(size)))
+        for name in (name for name in row if "_plus" in name and not name.endswith("_pm")):
+            if row[name] is not None:
+                half_widths = ((high - low) / 2)[np.abs(centre - row[name]) <= 0.005 * (1 + 1e-9)]
+                printed = row[f"{name}_pm"]
+                closest = float(half_widths[np.abs(half_widths - printed).argmin()])
+                numbers[f"{row['model']}, {row['config']}, ± of {name}"] = closest, f"{printed:g}"
+    return numbers
+
+
+def differences(number: int) -> Numbers:
+    """Word filling: f as the difference of the printed ss, and the ± of its shares."""
+    ss = {(row["model"], row["config"]): row for row in _rows("word_filling_ss")}
+    numbers: dict[str, tuple[float, str]] = {}
+    for row in (row for row in _rows("word_filling_f") if number in row["tables"]):
+        own = ss[row["model"], row["config"]]
+        f = own["ss_mu_original"] - own["ss_mu_control"]
+        numbers[f"{row['model']}, {row['config']}, f_mu"] = f, f"{row['f_mu']:g}"
+    return {**numbers, **shares(number, "word_filling_f")}
+
+
+def _set_sizes() -> dict[str, str]:
+    """The printed sizes of the sets with controls."""
+    sizes = load_papers()["checks"]["word-filling-sizes"]["printed"]
+    return {config: size for config, size in sizes.items() if not config.startswith("StereoSet")}
+
+
+def _rows(table: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = published.load(table)["rows"]
+    return rows
+
+
+def _english(kind: str) -> list[dict[str, Any]]:
+    """The printed rows of masked (mlm) or causal (glm) models."""
+    return [row for row in _rows(f"gest_english_{kind}") if row["model"] != _NOT_PRINTED]
+
+
+# ---- the study -------------------------------------------------------------------------------------------
 
 
 def papers_study(scores: str | Path | None = None) -> Study:
     """The study of the papers; `scores` is the folder of the authors' score files."""
-    folder = score_folder() if scores is None else Path(scores)
-    papers, items = load_papers()
-    results = {name: run_check(name, folder) for item in items for name in item.checks}
-    tables = [_paper_table(name, paper, items, results) for name, paper in papers.items()]
-    tables += [_differences(results), _checks(results)]
+    folder = scores or os.environ.get(SCORES)
+    pairs, unavailable = run_checks(Path(folder) if folder else None)
+    totals = {
+        str(name): (len(own), int(own["agrees"].sum()), own["difference"].abs().max())
+        for name, own in pairs.groupby("check", sort=False)
+    }
+    wrong = pairs[~pairs["agrees"].astype(bool)].replace({"why": {"": "not explained"}})
+    tables = [_paper_table(name, paper, totals) for name, paper in load_papers()["papers"].items()]
+    tables.append(Table.create("differences", list(wrong[[*_COLUMNS[:-1]]].itertuples(False, None))))
+    tables.append(Table.create("checks", [(name, *total) for name, total in totals.items()]))
     return Study(
         "all",
         "What can be reproduced of the papers",
         tuple(table for table in tables if table.rows),
-        notes=tuple(_notes(items, results)),
-        sources={name: str(one) for name, one in results.items()},
+        notes=tuple(_notes(pairs, unavailable)),
+        sources={name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
+        | dict.fromkeys(unavailable, "not computed"),
     )
 
 
-def _paper_table(name: str, paper: Paper, items: Sequence[Item], results: Mapping[str, CheckResult]) -> Table:
-    rows: list[Row] = []
-    for item in items:
-        if item.paper == name:
-            own = [results[check] for check in item.checks]
-            agreement = ""
-            if own:
-                pairs = tuple(pair for result in own for pair in result.pairs)
-                agreement = str(CheckResult(pairs, "" if pairs else own[0].unavailable))
-            rows.append((item.item, item.what, STATUSES[item.status], agreement, item.command, item.why))
-    values = {"title": paper.title, "authors": paper.authors, "year": paper.year}
-    return replace(Table.create("papers", rows, **values), name=name)
+def _paper_table(name: str, paper: Mapping[str, Any], totals: Mapping[str, tuple[int, int, float]]) -> Table:
+    rows = []
+    for item in (item for item in load_papers()["items"] if item["paper"] == name):
+        own = [totals[check] for check in item["checks"] if check in totals]
+        counts = f"{sum(agree for _, agree, _ in own):,} of {sum(n for n, _, _ in own):,}"
+        agreement = counts if own else "not computed" if item["checks"] else ""
+        status = STATUSES[item["status"]]
+        rows.append((item["item"], item["what"], status, agreement, item["command"], item["why"]))
+    return Table.create(name, rows, "papers", **paper)
 
 
-def _differences(results: Mapping[str, CheckResult]) -> Table:
-    rows: list[Row] = [
-        (name, pair.label, pair.computed, pair.printed, pair.difference, pair.why or "not explained")
-        for name, result in results.items()
-        for pair in result.differing
-    ]
-    return Table.create("differences", rows)
-
-
-def _checks(results: Mapping[str, CheckResult]) -> Table:
-    rows: list[Row] = [
-        (name, len(result.pairs), result.agreeing, max(abs(pair.difference) for pair in result.pairs))
-        for name, result in results.items()
-        if result.pairs
-    ]
-    return Table.create("checks", rows)
-
-
-def _notes(items: Sequence[Item], results: Mapping[str, CheckResult]) -> Iterator[str]:
-    counts = [f"{sum(item.status == key for item in items)} {text}" for key, text in STATUSES.items()]
+def _notes(pairs: pd.DataFrame, unavailable: Mapping[str, str]) -> Iterator[str]:
+    items = load_papers()["items"]
+    statuses = Counter(item["status"] for item in items)
+    counts = [f"{statuses[key]} {text}" for key, text in STATUSES.items()]
     yield f"{len(items)} tables and figures: {'; '.join(counts)}."
-    pairs = [pair for result in results.values() for pair in result.pairs]
-    unexplained = sum(not pair.agrees and not pair.why for pair in pairs)
-    agree = sum(pair.agrees for pair in pairs)
+    wrong = pairs[~pairs["agrees"].astype(bool)]
+    unexplained = int((wrong["why"] == "").sum())
     yield (
-        f"{agree:,} of {len(pairs):,} numbers that released data allow to compute agree to the last printed "
-        f"digit; of the other {len(pairs) - agree:,}, {format_number(unexplained)} have no explanation."
+        f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that released data allow to compute agree to "
+        f"the last printed digit; of the other {len(wrong):,}, {format_number(unexplained)} have no "
+        f"explanation."
     )
-    for name, result in results.items():
-        if result.unavailable:
-            yield f"{name}: {result.unavailable}"
+    for name, reason in unavailable.items():
+        yield f"{name}: {reason}"

@@ -1,112 +1,177 @@
 """`gest study stereoset`: how stereotypical are models in five languages? (Öztürk et al., 2023)
 
 Tables 2 to 5, 8 and 9 of the paper (LMS, SS and ICAT of each test and of both, also averaged over targets)
-and table 7 (discriminative against generative scoring between sentences) for any models.
+and table 7 (methods of scoring between sentences) for any models. Outside of table 7 a model has one method:
+as in the paper, a causal model its generative score, any other model that of a next-sentence head if there is
+one.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.families import STEREOSET as FAMILY
-from gest_dataset.builders.stereoset import TESTS
+from gest_dataset.builders.stereoset import CANDIDATES, SLOTS, TESTS, source
+from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
-from gest_dataset.errors import ConfigError
+from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.languages import STEREOSET
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Inputs as MetricInputs
+from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.models.names import normalized_name
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
-from gest_dataset.published.models import hub_ids
-from gest_dataset.report import panels_headlines
+from gest_dataset.published.models import hub_ids, rows_for_model
+from gest_dataset.report import panels
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
-from gest_dataset.runs.folder import Run, find_runs
-from gest_dataset.studies.inputs import (
-    Batch,
-    Inputs,
-    collect_runs,
-    limitations,
-    model_names,
-    require_runs,
-    sources_of,
-)
-from gest_dataset.studies.stereoset_results import (
-    BETWEEN,
-    CAUSAL,
-    METHOD_TABLE,
-    RATIO,
-    TABLES,
-    Entry,
-    Scored,
-    Source,
-    entries,
-    method_entries,
-    read_authors_scores,
-)
-from gest_dataset.studies.study import Row, Study, Table
+from gest_dataset.runs.folder import Run, find_runs, sha256
+from gest_dataset.statistics import stereoset_icat
+from gest_dataset.storage import parse_json
+from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
+from gest_dataset.studies.study import Row, Study, Table, table_texts
+
+# Names of the authors' files: model, their classes within and between sentences, language
+_FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")
+_NEXT_SENTENCE = re.compile(r"Next|NSP", re.IGNORECASE)
+WITHIN, BETWEEN = TESTS
+CAUSAL, NSP = "causal", "nsp"  # kinds of models; `nsp` is a method as well
+GENERATIVE, RATIO = METHODS[CAUSAL]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of the paper: its number, its published copy, the tests and the statistics.
+
+    Table 7 has every method of scoring between sentences.
+    """
+
+    number: int
+    published: str
+    tests: tuple[str, ...]
+    statistics: Mapping[str, str]
+
+    @property
+    def every_method(self) -> bool:
+        return self.number == 7
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = published.load(self.published)["rows"]
+        return rows
+
+
+TABLES = tuple(PaperTable(**values) for values in table_texts()["stereoset"])
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One model's scores of one test in one language.
+
+    `method` is how it was scored between sentences, empty within. `inputs` are those of the statistic.
+    `metadata` identify the model. `run` is None for the authors' scores.
+    """
+
+    model: str
+    language: str
+    test: str
+    method: str
+    kind: str
+    inputs: MetricInputs
+    metadata: Mapping[str, Any]
+    run: Run | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The result of a model in a language, over one test or both, for a table of the paper.
+
+    `run` is the model's, if the result is that of one run; `printed` is the paper's row of the same model,
+    language and method, empty without one.
+    """
+
+    table: PaperTable
+    model: str
+    language: str
+    method: str
+    result: Result
+    printed: Mapping[str, Any]
+    run: Run | None
+
+    def printed_range(self, name: str) -> str:
+        """The smallest and the largest printed number for the language."""
+        own = [row for row in self.table.rows if row["language"] == self.language]
+        values = [row[name] for row in own if row.get("way", self.method) == self.method]
+        return f"{min(values):g} to {max(values):g}" if values else ""
+
+
+def _entry(table: PaperTable, parts: Sequence[Scored]) -> Entry:
+    """The run's own result of one test, else the statistic of all scores."""
+    first, method = parts[0], parts[-1].method
+    run = first.run if len(parts) == 1 else None
+    if run is not None:
+        result: Result = LabelledRun(run, first.model, 0).result
+    else:
+        joined: Any = {
+            name: [value for part in parts for value in part.inputs[name]] for name in first.inputs
+        }
+        result = stereoset_icat(**joined)
+    printed = [
+        row
+        for row in rows_for_model(table.rows, first.metadata, "handle")
+        # footnote 16: only table 7 has another method for the GPT-2 models
+        if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP))
+        and row["language"] == first.language
+    ]
+    return Entry(table, first.model, first.language, method, result, next(iter(printed), {}), run)
 
 
 def stereoset(
     inputs: Inputs | Sequence[str | Path | Run] = (),
-    languages: Sequence[str] = (),
+    language: Sequence[str] = (),
     nsp: Mapping[str, str] | None = None,
     scores: str | Path | None = None,
 ) -> Study:
     """LMS, SS and ICAT of runs and models, and of the authors' files in `scores`.
 
-    Models are scored in `languages` (default: the paper's models in theirs, others in all five). `nsp` maps a
-    model to its checkpoint with a next-sentence head, which is scored between sentences.
+    Models are scored in the languages (default: the paper's models in theirs, others in all five). `nsp` maps
+    a model to its checkpoint with a next-sentence head, which is scored between sentences.
     """
-    inputs = Inputs.of(inputs)
+    inputs = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
     heads = dict(nsp or {})
     finished = find_runs(inputs.runs)
-    _check_heads(heads, inputs.models, finished)
+    names = {run.manifest.model for run in finished}
+    for model, head in heads.items():
+        if model not in inputs.models and not {normalized_name(model), normalized_name(head)} <= names:
+            known = ", ".join([*inputs.models, *sorted(names)]) or "none"
+            raise ConfigError(
+                f"--nsp {model}={head} needs --model {model}, or runs of both on stereoset_en_{BETWEEN}. The "
+                f"models of this study: {known}."
+            )
     checkpoints = [head for model, head in heads.items() if model in inputs.models]
+    released, hashes = read_authors_scores(scores)
     runs = collect_runs(
         replace(inputs, runs=finished, models=list(dict.fromkeys([*inputs.models, *checkpoints]))),
         "stereoset",
-        _batches([model for model in inputs.models if model not in checkpoints], languages, heads),
+        _batches([model for model in inputs.models if model not in checkpoints], language, heads),
         lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is FAMILY,
+        others=released,
     )
-    scored = scores_of_runs(runs, heads)
-    sources = sources_of(runs)
-    if scores is not None:
-        released, hashes = read_authors_scores(Path(scores))
-        scored += released
-        sources |= hashes
-    require_runs(scored, "stereoset")
-    found, by_method = entries(scored), method_entries(scored)
-    tables = [_table(source, by_method if source is METHOD_TABLE else found) for source in TABLES]
-    return Study(
-        "stereoset",
-        "How stereotypical are models across languages?",
-        tuple(table for table in tables if table.rows),
-        tuple(_figures(found)),
-        tuple(limitations(runs, model_names(runs))),
-        sources,
-    )
-
-
-def _check_heads(heads: Mapping[str, str], models: Sequence[str], runs: Sequence[Run]) -> None:
-    """Refuse a checkpoint of a model that is not in the study, or without a run of its own."""
-    names = {run.manifest.model for run in runs}
-    for model, head in heads.items():
-        if model not in models and normalized_name(model) not in names:
-            known = ", ".join([*models, *sorted(names)]) or "none"
-            raise ConfigError(f"--nsp names {model}, which is not one of the models of this study: {known}.")
-        if model not in models and normalized_name(head) not in names:
-            raise ConfigError(
-                f"There is no run of {head}, the checkpoint of {model}. Add --model {model}, or run: gest "
-                f"score {head} --config stereoset_en_{BETWEEN}"
-            )
+    scored = scores_of_runs(runs, heads) + released
+    tables = [_table(table, scored) for table in TABLES]
+    title = "How stereotypical are models across languages?"
+    return make_study("stereoset", title, tables, _figures(scored), runs, sources=hashes)
 
 
 def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str, str]) -> list[Batch]:
@@ -136,48 +201,108 @@ def scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str] | None = None) 
     for run in runs:
         own = run.manifest.metadata
         model = base.get(run.manifest.model, run.manifest.model)
+        name = names.get(model, model.rpartition("/")[2])
         _, language, test = run.manifest.config.split("_")
         method = own["options"].get("intersentence") or METHODS[own["kind"]][0] if test == BETWEEN else ""
-        found.append(
-            Scored(
-                names.get(model, model.rpartition("/")[2]),
-                language,
-                test,
-                method,
-                own["kind"],
-                statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config)),
-                metadata.get(model, {}),
-                run,
-            )
-        )
+        inputs = statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config))
+        facts = metadata.get(model, {})
+        found.append(Scored(name, language, test, method, own["kind"], inputs, facts, run))
     return found
 
 
-def _table(source: Source, found: Sequence[Entry]) -> Table:
+def entries(table: PaperTable, scored: Sequence[Scored]) -> list[Entry]:
+    """The entries of a table: each model and language, and in table 7 each method."""
+    by_model: dict[tuple[str, str], dict[tuple[str, str], Scored]] = {}
+    for part in scored:
+        own = by_model.setdefault((part.model, part.language), {})
+        if own.setdefault((part.test, part.method), part) is not part:
+            raise ConfigError(
+                f"There are two runs of {part.model} on stereoset_{part.language}_{part.test}. Give only one."
+            )
+    found: list[Entry] = []
+    for own in by_model.values():
+        kind = next((part.kind for part in own.values() if part.kind != NSP), NSP)
+        is_generative = kind == CAUSAL and not table.every_method
+        methods = (GENERATIVE, NSP, RATIO) if is_generative else (NSP, GENERATIVE, RATIO)
+        between = [own[BETWEEN, method] for method in methods if (BETWEEN, method) in own]
+        if table.every_method:
+            found += [_entry(table, [part]) for part in between]
+            continue
+        first = {WITHIN: own.get((WITHIN, "")), BETWEEN: next(iter(between), None)}
+        parts = [part for part in map(first.get, table.tests) if part is not None]
+        if len(parts) == len(table.tests):
+            found.append(_entry(table, parts))
+    return found
+
+
+def read_authors_scores(folder: str | Path | None) -> tuple[list[Scored], dict[str, str]]:
+    """The scores in a folder of the authors' files, and the hash of each file; nothing without a folder."""
+    if folder is None:
+        return [], {}
+    matches = [_FILE.fullmatch(path.name) for path in sorted(Path(folder).glob("*"))]
+    chosen = [match for match in matches if match and match["language"] in STEREOSET]
+    if not chosen:
+        raise ConfigError(
+            f"{folder} contains no StereoSet scores, which are named like gpt2_GPT2LM_GPT2LM_d_en.json: "
+            f"model, a class for each test, language."
+        )
+    paths = [Path(folder) / match[0] for match in chosen]
+    files = list(zip(paths, chosen, strict=True))
+    scored = [_scores_of_file(path, match, test) for path, match in files for test in TESTS]
+    return scored, {path.name: sha256(path.read_bytes()) for path in paths}
+
+
+def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
+    """One test of a file `{test: [{id, score}, ...]}` with an id for each candidate."""
+    model, language = match["model"], match["language"]
+    handles = [row["handle"] for row in TABLES[2].rows if row["language"] == language]
+    handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)
+    method = NSP if _NEXT_SENTENCE.search(match["between"]) else GENERATIVE
+    frame = read_frame(sources.fetch(source(test, language)))
+    predictions = []
+    with convert_errors(
+        lambda error: DataError(f"{path} is not a complete file of StereoSet scores: {error!r}.")
+    ):
+        scores = {entry["id"]: float(entry["score"]) for entry in parse_json(path.read_bytes())[test]}
+        for place in range(len(frame["id"])):
+            ids = {frame[f"{slot}_gold_label"][place]: frame[f"{slot}_id"][place] for slot in SLOTS}
+            predictions.append([scores[ids[label]] for label in CANDIDATES])
+    targets = list(frame["target" if language == "en" else "target_original"])
+    inputs = {
+        "predictions": predictions,
+        "references": targets,
+        "bias_types": list(frame["bias_type"]),
+        "units": targets,
+    }
+    metadata = {"model": handle, "from_hub": True}
+    method = method if test == BETWEEN else ""
+    return Scored(f"{handle} (authors)", language, test, method, "", inputs, metadata)
+
+
+def _table(table: PaperTable, scored: Sequence[Scored]) -> Table:
     """A table of the paper, a row per number."""
-    chosen = [one for one in found if one.tests == source.tests]
-    if source is METHOD_TABLE:  # models with one method only, which the paper does not print, are left out
-        models = [(one.model, one.language) for one in chosen]
-        chosen = [one for one in chosen if models.count((one.model, one.language)) > 1 or one.printed(source)]
+    found = entries(table, scored)
+    if table.every_method:  # models with one method only, which the paper does not print, are left out
+        models = [(one.model, one.language) for one in found]
+        found = [one for one in found if models.count((one.model, one.language)) > 1 or one.printed]
     rows: list[Row] = []
-    for one in chosen:
-        printed = one.printed(source)
-        method = (one.method,) if BETWEEN in source.tests else ()
-        for name, label in source.statistics.items():
+    for one in found:
+        method = (one.method,) if BETWEEN in table.tests else ()
+        for name, label in table.statistics.items():
             value = Estimate.of(one.result, name)
             if name == "macro_icat":  # a mean over targets, without an interval (docs/metrics.md)
                 value = Estimate(value.value, math.nan, math.nan)
-            paper = f"{printed[name]:g}" if printed else ""
-            cells = (label, value, int(one.result["n"]), paper, one.printed_range(source, name))
+            paper = f"{one.printed[name]:g}" if one.printed else ""
+            cells = (label, value, int(one.result["n"]), paper, one.printed_range(name))
             rows.append((one.model, one.language, *method, *cells))
-    note = published.load(source.published)["note"].partition("Hub names). ")[2]
-    text = "table-3-stereoset" if source.number == 3 else f"table-{source.number}"
-    return replace(Table.create(text, rows, printed=note), name=f"table-{source.number}")
+    note = published.load(table.published)["note"].partition("Hub names). ")[2]
+    name = f"table-{table.number}"
+    return Table.create(name, rows, "table-3-stereoset" if table.number == 3 else name, printed=note)
 
 
-def _figures(found: Sequence[Entry]) -> list[Panel]:
+def _figures(scored: Sequence[Scored]) -> list[Panel]:
     """LMS, SS and ICAT of each test and language; a colour per model."""
-    numbers = {model: number for number, model in enumerate(dict.fromkeys(one.model for one in found))}
-    single = [one.parts[0] for one in found if len(one.parts) == 1]
-    runs = [LabelledRun(part.run, part.model, numbers[part.model]) for part in single if part.run is not None]
-    return list(panels_headlines.stereoset(runs))
+    order = list(dict.fromkeys(part.model for part in scored))
+    found = [one for table in TABLES[:2] for one in entries(table, scored)]
+    runs = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run is not None]
+    return list(panels.stereoset(runs))

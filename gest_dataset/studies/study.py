@@ -22,11 +22,11 @@ from typing import Any
 
 import yaml
 
-from gest_dataset.errors import OutputError
+from gest_dataset.errors import OutputError, convert_errors
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
-from gest_dataset.report.panel import Panel, file_bytes
+from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.runs.folder import versions
 from gest_dataset.runs.manifest import signature
 from gest_dataset.storage import (
@@ -48,10 +48,10 @@ Row = tuple[Cell, ...]
 
 
 @cache
-def table_texts() -> dict[str, dict[str, Any]]:
+def table_texts() -> dict[str, Any]:
     """The content of `tables.yaml`."""
     path = Path(__file__).with_name("tables.yaml")
-    texts: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    texts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return texts
 
 
@@ -69,51 +69,40 @@ class Table:
     note: str = ""
 
     @classmethod
-    def create(cls, name: str, rows: Sequence[Row], **values: Any) -> Table:
-        """A table with the title, columns and note that `tables.yaml` has under its name."""
-        text = table_texts()[name]
-        title, note = (text.get(key, "").format(**values).strip() for key in ("title", "note"))
-        return cls(name, title, tuple(values.get("columns", text["columns"])), tuple(rows), note)
-
-    def __post_init__(self) -> None:
-        if any(len(row) != len(self.columns) for row in self.rows):
-            raise ValueError(f"{self.name}: a row does not have {len(self.columns)} cells")
+    def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> Table:
+        """A table with the title, columns and note in `tables.yaml`, filled in with `values`."""
+        texts = table_texts()[text or name]
+        title, note = (texts.get(key, "").format(**values).strip() for key in ("title", "note"))
+        return cls(name, title, tuple(values.get("columns", texts["columns"])), tuple(rows), note)
 
     def texts(self) -> tuple[list[str], list[list[str]]]:
         """Headings and cells as people read them."""
         return self._expand(
-            lambda name: (name, "95 %"),
+            ("{}", "95 %"),
             lambda cell: cell.texts if isinstance(cell, Estimate) else (format_number(cell), ""),
-            format_number,
         )
 
     @property
     def csv(self) -> str:
         """The unrounded numbers."""
         columns, rows = self._expand(
-            lambda name: (name, f"{name}_low", f"{name}_high"),
+            ("{}", "{}_low", "{}_high"),
             lambda cell: cell if isinstance(cell, Estimate) else (cell, None, None),
-            lambda cell: cell,
         )
         return csv_text(columns, json_value(rows))
 
     def _expand(
-        self,
-        headings: Callable[[str], Sequence[str]],
-        parts: Callable[[Cell], Sequence[Any]],
-        single: Callable[[Cell], Any],
+        self, headings: Sequence[str], parts: Callable[[Cell], Sequence[Any]]
     ) -> tuple[list[str], list[list[Any]]]:
         """The table with several columns in place of each column of estimates."""
-        cells_of = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
-        several = [any(isinstance(cell, Estimate) for cell in cells) for cells in cells_of]
         columns: list[str] = []
-        for name, wide in zip(self.columns, several, strict=True):
-            columns += headings(name) if wide else [name]
-        rows: list[list[Any]] = []
-        for row in self.rows:
-            rows.append([])
-            for cell, wide in zip(row, several, strict=True):
-                rows[-1] += parts(cell) if wide else [single(cell)]
+        rows: list[list[Any]] = [[] for _ in self.rows]
+        for place, name in enumerate(self.columns):
+            cells = [row[place] for row in self.rows]
+            width = len(headings) if any(isinstance(cell, Estimate) for cell in cells) else 1
+            columns += [heading.format(name) for heading in headings[:width]]
+            for row, cell in zip(rows, cells, strict=True):
+                row += parts(cell)[:width]
         return columns, rows
 
 
@@ -136,11 +125,9 @@ class Study:
     def signature(self) -> str:
         """One line to print next to a number: the study, a hash of its sources, the version."""
         text = "\n".join(f"{name}: {source}" for name, source in sorted(self.sources.items()))
+        digest = hashlib.sha256(text.encode()).hexdigest()
         return signature(
-            gest=f"study-{self.name}",
-            sources=len(self.sources),
-            hash=hashlib.sha256(text.encode()).hexdigest(),
-            version=__version__,
+            gest=f"study-{self.name}", sources=len(self.sources), hash=digest, version=__version__
         )
 
     def table(self, name: str) -> Table:
@@ -149,16 +136,9 @@ class Study:
 
     def to_json(self) -> dict[str, Any]:
         """All values, as JSON stores them."""
-        values: dict[str, Any] = json_value(
-            {
-                "name": self.name,
-                "title": self.title,
-                "tables": [asdict(table) | {"rows": table.rows} for table in self.tables],
-                "notes": self.notes,
-                "sources": dict(self.sources),
-                "signature": self.signature,
-            }
-        )
+        content = {name: getattr(self, name) for name in ("name", "title", "tables", "notes", "sources")}
+        content["tables"] = [asdict(table) | {"rows": table.rows} for table in self.tables]
+        values: dict[str, Any] = json_value({**content, "signature": self.signature})
         return values
 
     def write(self, folder: Path, command: Sequence[str]) -> Path:
@@ -171,6 +151,7 @@ class Study:
                 files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
             page = load_template(Path(__file__).parent / "study.html.jinja")
             values = {"study": self, "command": shlex.join(command), "version": __version__, **page_assets()}
+            values["inline_svg"] = inline_svg
             files[PAGE] = page.render(values).encode()
             content = self.to_json() | {"versions": versions(), "command": list(command), "files": [*files]}
             write_json(folder / STUDY, content)
@@ -184,16 +165,16 @@ class Study:
 
 def check_study_folder(folder: Path, name: str) -> list[str]:
     """Create a study's folder, or list the files of the study of that name; refuse any other folder."""
+    path = folder / STUDY
     files: list[str] = []
-    if (folder / STUDY).exists():
-        try:
-            content = json.loads((folder / STUDY).read_text(encoding="utf-8"))
+    found = name
+    if path.exists():
+        with convert_errors(
+            lambda error: OutputError(f"{path} cannot be read ({error!r}). Choose another folder.")
+        ):
+            content = json.loads(path.read_text(encoding="utf-8"))
             files, found = [Path(file).name for file in content["files"]], content["name"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise OutputError(
-                f"{folder / STUDY} cannot be read ({error!r}). Choose another folder."
-            ) from error
-        if found != name:
-            raise OutputError(f"{folder} holds the study {found}. Choose another folder with --output.")
+    if found != name:
+        raise OutputError(f"{folder} holds the study {found}. Choose another folder with --output.")
     check_folder(folder, {STUDY, PAGE, RUNS, LOCK, *files}, "gest study")
     return files

@@ -10,7 +10,6 @@ Scores are ln r, averaged over templates (and over the pairs of a source) first.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,28 +22,21 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.result import wide_scores
 from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, label_runs
-from gest_dataset.report.reliability import wide_scores
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
-from gest_dataset.statistics.checks import Floats, Ints, UndefinedWarning
+from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.figures import topic_rates
-from gest_dataset.studies.gest_scores import AUTHORS_CONFIG, read_authors_scores
-from gest_dataset.studies.inputs import (
-    Batch,
-    Inputs,
-    collect_runs,
-    limitations,
-    require_runs,
-    sources_of,
-)
+from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study
 from gest_dataset.studies.study import Row, Study, Table
+from gest_dataset.studies.templates import AUTHORS_CONFIG, read_authors_scores
 
 MT, MLM, GLM, SLAVIC = "MT systems", "English MLMs", "English GLMs", "Slavic MLMs"  # rows of table 3
 _MEASURES = (TEMPLATES.name, PAIRS.name, MASCULINE_RATE.name)
+MALE_STEREOTYPES = [stereotype.id for stereotype in STEREOTYPES.values() if stereotype.gender == "male"]
 _LEAST_FREQUENCY = 1e-9  # of a word that wordfreq does not have
 
 
@@ -69,34 +61,25 @@ class Scores:
 
     def rates(self, words: Sequence[str], scale: str = "ratio") -> tuple[list[Estimate], int]:
         """The rates of male samples, of those on the topic and of female samples; the number on the topic."""
-        if self.kind == MT:
-            names = ("p_m", "p_topic", "p_f")
-            gender_of = {1.0: "male", 0.0: "female"}
-            predictions = [gender_of.get(value, "unknown") for value in self.means.tolist()]
-            sentences, stereotypes = self.sentences, self.stereotypes
-        else:
-            names = ("q_m", "q_topic", "q_f")
-            scored = np.isfinite(self.means)
-            predictions = self.means[scored].tolist()
-            sentences = [text for text, is_scored in zip(self.sentences, scored, strict=True) if is_scored]
-            stereotypes = self.stereotypes[scored]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedWarning)  # the table shows a dash
-            result = topical_bias(sentences, predictions, stereotypes.tolist(), words, scale)
+        scored = np.isfinite(self.means)
+        sentences = np.array(self.sentences, dtype=object)[scored].tolist()
+        values = self.means[scored]
+        is_share = self.kind == MT
+        predictions = (np.where(values > 0, "male", "female") if is_share else values).tolist()
+        result = topical_bias(sentences, predictions, self.stereotypes[scored].tolist(), words, scale)
+        names = [f"{'p' if is_share else 'q'}_{part}" for part in ("m", "topic", "f")]
         return [Estimate.of(result, name) for name in names], int(result["n_topic"])
 
     def expected_rate(self, words: Sequence[str]) -> float:
         """The rate on the topic if each sample were like the others of its stereotype."""
         on_topic = np.array(mentions_any(self.sentences, words))
         means: list[float] = []
-        for stereotype in STEREOTYPES.values():
-            scored = (self.stereotypes == stereotype.id) & np.isfinite(self.means)
-            if stereotype.gender == "male" and (scored & ~on_topic).any():
-                mean = float(self.means[scored & ~on_topic].mean())
-                means += [mean] * int((scored & on_topic).sum())
-        if not means:
-            return math.nan
-        return float(np.mean(means)) if self.kind == MT else math.exp(float(np.mean(means)))
+        for stereotype in MALE_STEREOTYPES:
+            scored = (self.stereotypes == stereotype) & np.isfinite(self.means)
+            if (scored & ~on_topic).any():
+                means += [float(self.means[scored & ~on_topic].mean())] * int((scored & on_topic).sum())
+        mean = float(np.mean(means)) if means else math.nan
+        return mean if self.kind == MT else math.exp(mean)
 
 
 def topical(
@@ -111,56 +94,46 @@ def topical(
     """
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
+    released, hashes = read_authors_scores(scores)
     runs = collect_runs(
         inputs,
         "topical",
         [Batch("en")],
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
         group=lambda run: (run.manifest.measure, run.manifest.language),
+        others=released,
     )
     found = [_scores_of_run(one) for one in label_runs(runs)]
-    notes = tuple(limitations(runs, [one.name for one in found]))
-    sources = sources_of(runs) | {"words": ", ".join(words)}
-    if scores is not None:
-        released, hashes = read_authors_scores(Path(scores))
+    for one in released:
         sentences = list(rows_of(AUTHORS_CONFIG)["sentence"])
-        for one in released:
-            kind = MLM if 1 in one.templates else GLM
-            values = one.scores.to_numpy(dtype=float)
-            found.append(Scores(one.name, kind, sentences, one.stereotypes + 1, values))
-        sources |= hashes
-    require_runs(found, "topical")
+        kind = MLM if 1 in one.templates else GLM
+        found.append(Scores(one.name, kind, sentences, one.stereotypes + 1, one.scores.to_numpy(dtype=float)))
     models = [one for one in found if one.kind != MT]
-    topic = _topic(found, words)
-    tables = [topic, _like_table_3(found, words), _adjusted(models), _parts(models)]
-    return Study(
-        "topical",
-        "Is it the topic?",
-        tuple(table for table in tables if table.rows),
-        (topic_rates(topic),),
-        notes,
-        sources,
-    )
+    tables = [_topic(found, words), _like_table_3(found, words), _adjusted(models), _parts(models)]
+    sources = {"words": ", ".join(words)} | hashes
+    names = [one.name for one in found]
+    title = "Is it the topic?"
+    return make_study("topical", title, tables, (), runs, names, sources)
 
 
 def _scores_of_run(one: LabelledRun) -> Scores:
     run = one.run
     if run.manifest.measure == MASCULINE_RATE.name:
-        coded = {"male": 1.0, "female": 0.0}
-        values = [coded.get(gender, math.nan) for gender in run.table["gender"].to_pylist()]
-        stereotypes = np.array(run.table["stereotype"].to_pylist(), dtype=np.int64)
-        return Scores(one.label, MT, run.table["source"].to_pylist(), stereotypes, np.array([values]).T)
+        table = run.table.to_pandas()
+        values = table["gender"].map({"male": 1.0, "female": 0.0}).to_numpy(dtype=float)
+        stereotypes = table["stereotype"].to_numpy(dtype=np.int64)
+        return Scores(one.label, MT, table["source"].tolist(), stereotypes, values[:, None])
     is_pairs = run.manifest.measure == PAIRS.name
     rows = rows_of(run.manifest.config)
     sentence_of = dict(zip(rows["id"], rows["source" if is_pairs else "sentence"], strict=True))
-    wide = wide_scores(run)
+    wide = wide_scores(run.table)
     templates = list(wide.columns)
     wide = wide.reset_index()
     wide["text"] = wide["id"].map(sentence_of)
     if wide["text"].isna().any():
         raise DataError(f"{run.path} has samples that {run.manifest.config} lacks. Score it again.")
     if is_pairs:  # the pairs of a source have the same English sentence
-        wide = wide.groupby(["text", "stereotype"], as_index=False)[templates].mean()
+        wide = wide.groupby(["text", "stereotype"], as_index=False, sort=False)[templates].mean()
     kind = SLAVIC if is_pairs else MLM if one.kind == "masked" else GLM
     stereotypes = wide["stereotype"].to_numpy(dtype=np.int64)
     return Scores(one.label, kind, wide["text"].tolist(), stereotypes, wide[templates].to_numpy(dtype=float))
@@ -171,30 +144,28 @@ def _topic(found: Sequence[Scores], words: Sequence[str]) -> Table:
     for one in found:
         (male, topic, female), number = one.rates(words)
         # where the topic lies between female (0) and male samples (1); of ratios on their logarithms
-        values = [rate.value for rate in (male, topic, female)]
-        if one.kind != MT:
-            values = [math.log(value) if value > 0 else math.nan for value in values]
-        place = (values[1] - values[2]) / (values[0] - values[2]) if values[0] != values[2] else math.nan
-        rows.append((one.name, one.kind, number, male, topic, female, place, one.expected_rate(words)))
+        values = np.array([male.value, topic.value, female.value])
+        m, t, f = (values if one.kind == MT else np.log(values)).tolist()
+        position = (t - f) / (m - f) if m != f else math.nan
+        rows.append((one.name, one.kind, number, male, topic, female, position, one.expected_rate(words)))
     return Table.create("topical", rows, words=", ".join(words))
 
 
 def _like_table_3(found: Sequence[Scores], words: Sequence[str]) -> Table:
     """Means over models and templates on the printed scale."""
-    printed = {row["systems"]: row for row in published.load("gest_topical_bias")["rows"]}
     rows: list[Row] = []
-    for kind in (MT, MLM, GLM, SLAVIC):
-        own = [one for one in found if one.kind == kind]
+    for printed in published.load("gest_topical_bias")["rows"]:
+        own = [one for one in found if one.kind == printed["systems"]]
         rates = []
         for one in own:
             for column in one.values.T:
                 single = replace(one, values=column[:, None])
                 rates.append([rate.value for rate in single.rates(words, "published")[0]])
         if rates:
-            male, topic, female = np.mean(rates, axis=0).tolist()
+            means = np.mean(rates, axis=0)[[0, 2, 1]].tolist()
             is_printed = tuple(words) == FAMILY_WORDS
-            paper = [f"{printed[kind][name]:.2f}" if is_printed else "" for name in ("m", "f", "topic")]
-            rows.append((kind, len(own), len(rates), male, female, topic, *paper))
+            paper = [f"{printed[name]:.2f}" if is_printed else "" for name in ("m", "f", "topic")]
+            rows.append((printed["systems"], len(own), len(rates), *means, *paper))
     return Table.create("table-3", rows)
 
 
@@ -248,9 +219,7 @@ def _parts(models: Sequence[Scores]) -> Table:
         for name, chosen in parts.items():
             g_s = EMPTY
             if chosen.any():
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UndefinedWarning)
-                    result = stereotype_rate(scores[chosen].tolist(), (stereotypes[chosen] + 1).tolist())
+                result = stereotype_rate(scores[chosen].tolist(), (stereotypes[chosen] + 1).tolist())
                 g_s = Estimate.of(result, "g_s")
             rows.append((one.name, name, int(chosen.sum()), g_s))
     return Table.create("parts", rows)

@@ -12,12 +12,12 @@ printed numbers are e to the mean log10 ratio; ours are ln g_s.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
@@ -27,62 +27,22 @@ from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import statistic_inputs, template_results
+from gest_dataset.measures.result import statistic_inputs, template_results, wide_scores
 from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
-from gest_dataset.report.reliability import wide_scores
+from gest_dataset.report.figures import Chart, Mark, draw_charts, legend_entry, series_style
+from gest_dataset.report.panel import Panel, make_panel
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import winobias_rate
-from gest_dataset.statistics.checks import UndefinedWarning
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.figures import gest_and_winobias
-from gest_dataset.studies.inputs import (
-    Batch,
-    Inputs,
-    collect_runs,
-    limitations,
-    model_names,
-    sources_of,
-)
+from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
 from gest_dataset.studies.study import Cell, Row, Study, Table
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
-PUBLISHED, LN = "g_s as printed", "ln g_s"
-_PAPER_CONFIG = "winobias_type1_test"
 _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
-Rates = dict[tuple[str, str, str], Estimate]  # model, config, mean or sum -> g_s of WinoBias
-
-
-@dataclass(frozen=True)
-class ModelRuns:
-    """A model's GEST run and its WinoBias runs by config."""
-
-    name: str
-    gest: Run
-    winobias: dict[str, Run]
-
-    @property
-    def g_s(self) -> Estimate:
-        """The mean ratio over templates."""
-        return Estimate.of(self.gest.result["result"], "g_s")
-
-    @property
-    def g_s_published(self) -> float:
-        """The same mean on the printed scale."""
-        ratios = [part["g_s"] for part in template_results(self.gest.result["result"]).values()]
-        return float(np.mean([math.nan if g_s is None else g_s ** (1 / LN10) for g_s in ratios]))
-
-    def strengths(self) -> list[float]:
-        """ln q_i - ln q_f of stereotypes about men, ln q_m - ln q_i of those about women."""
-        scores = wide_scores(self.gest).groupby(level="stereotype").mean().reindex(list(STEREOTYPES))
-        ln_q = scores.mean(axis=1).to_numpy(dtype=float)
-        q_f, q_m = float(FEMALE @ ln_q), float(MALE @ ln_q)
-        return [
-            float(value - q_f if stereotype.gender == "male" else q_m - value)
-            for value, stereotype in zip(ln_q, STEREOTYPES.values(), strict=True)
-        ]
+_MAX_LEGEND = 6
 
 
 def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
@@ -90,30 +50,24 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     runs = collect_runs(
         inputs, "validity", [Batch("en,winobias")], _is_suitable, group=lambda run: run.manifest.config
     )
-    models, notes = group_by_model(runs)
-    if not models:
+    by_model: dict[str, dict[str, Run]] = {}
+    for name, run in zip(model_names(runs), runs, strict=True):
+        by_model.setdefault(name, {})[run.manifest.config] = run
+    rates = rates_of_models(by_model)
+    notes = [
+        f"{name} is left out: it has no run on {'WinoBias' if {*own} & {*_GEST_CONFIGS} else 'GEST'}."
+        for name, own in by_model.items()
+        if name not in set(rates["model"])
+    ]
+    if rates.empty:
         raise ConfigError(
             "The study needs models with runs on GEST in English and on WinoBias: gest score MODEL --config "
             "en,winobias, or --model MODEL.\n" + "\n".join(notes)
         )
-    configs = [name for name in CONFIGS if any(name in model.winobias for model in models)]
-    rates = {
-        (model.name, config, how): winobias_g_s(run, how)
-        for model in models
-        for config, run in model.winobias.items()
-        for how in (MEAN, SUM)
-    }
-    used = [run for model in models for run in (model.gest, *model.winobias.values())]
-    used_names = [model.name for model in models for _ in (model.gest, *model.winobias.values())]
-    g_s = _models(models, rates)
-    return Study(
-        "validity",
-        "Does g_s predict the WinoBias rate?",
-        (_correlations(models, configs, rates), g_s, _stereotypes(models, configs, rates)),
-        (gest_and_winobias(g_s),),
-        (*notes, *limitations(used, used_names)),
-        sources_of(used),
-    )
+    rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
+    tables = [_correlations(rates), Table.create("models", list(rows)), _stereotypes(rates)]
+    title = "Does g_s predict the WinoBias rate?"
+    return make_study("validity", title, tables, [_figure(rates)], runs, notes=notes)
 
 
 def _is_suitable(run: Run) -> bool:
@@ -121,20 +75,36 @@ def _is_suitable(run: Run) -> bool:
     return is_gest or run.manifest.measure == WINOBIAS.name
 
 
-def group_by_model(runs: Sequence[Run]) -> tuple[list[ModelRuns], list[str]]:
-    """The models with both kinds of runs, and a note for each of the others."""
-    by_model: dict[str, dict[str, Run]] = {}
-    for name, run in zip(model_names(runs), runs, strict=True):
-        by_model.setdefault(name, {})[run.manifest.config] = run
-    models, notes = [], []
+def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
+    """A row for each model and WinoBias config, of the models with both kinds of runs.
+
+    g_s is the mean ratio over templates, g_s_published the same mean on the printed scale; `strengths` are
+    ln q_i - ln q_f of stereotypes about men, ln q_m - ln q_i of those about women.
+    """
+    is_male = np.array([stereotype.gender == "male" for stereotype in STEREOTYPES.values()])
+    rows = []
     for name, own in by_model.items():
         gest = next((own[config] for config in _GEST_CONFIGS if config in own), None)
-        winobias = {config: run for config, run in own.items() if run.manifest.measure == WINOBIAS.name}
-        if gest is not None and winobias:
-            models.append(ModelRuns(name, gest, winobias))
-        else:
-            notes.append(f"{name} is left out: it has no run on {'GEST' if gest is None else 'WinoBias'}.")
-    return models, notes
+        for config, run in own.items():
+            if gest is None or run.manifest.measure != WINOBIAS.name:
+                continue
+            result = gest.result["result"]
+            ratios = [part["g_s"] for part in template_results(result).values()]
+            scores = wide_scores(gest.table).groupby(level="stereotype").mean().reindex(list(STEREOTYPES))
+            ln_q = scores.mean(axis=1).to_numpy(dtype=float)
+            rows.append(
+                {
+                    "model": name,
+                    "config": config,
+                    "g_s": Estimate.of(result, "g_s"),
+                    "g_s_published": np.mean([math.nan if g is None else g ** (1 / LN10) for g in ratios]),
+                    "strengths": np.where(is_male, ln_q - FEMALE @ ln_q, MALE @ ln_q - ln_q),
+                    MEAN: winobias_g_s(run, MEAN),
+                    SUM: winobias_g_s(run, SUM),
+                }
+            )
+    columns = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def count_pronouns(config: str) -> dict[str, int]:
@@ -162,9 +132,7 @@ def winobias_g_s(run: Run, how: str) -> Estimate:
         value * (pronouns[name] if how == SUM else 1) / (pronouns[name] if is_sum else 1)
         for name, value in zip(run.table["id"].to_pylist(), inputs["predictions"], strict=True)
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedWarning)  # the table shows a dash
-        return Estimate.of(winobias_rate(**inputs), "g_s")
+    return Estimate.of(winobias_rate(**inputs), "g_s")
 
 
 def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
@@ -180,43 +148,52 @@ def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     return Estimate(float(result.statistic), float(low), float(high)), float(result.pvalue)
 
 
-def _correlations(models: Sequence[ModelRuns], configs: Sequence[str], rates: Rates) -> Table:
+def _by_config(rates: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The models of each config, in the order of the configs."""
+    groups = dict(list(rates.groupby("config")))
+    return [(config, groups[config]) for config in CONFIGS if config in groups]
+
+
+def _correlations(rates: pd.DataFrame) -> Table:
     printed = published.load("winobias")["rows"][0]
     rows: list[Row] = []
-    for config in configs:
-        scored = [model for model in models if config in model.winobias]
-        for how, scale in ((MEAN, PUBLISHED), (MEAN, LN), (SUM, LN)):
-            gest = np.array([model.g_s.value for model in scored])
-            winobias = np.array([rates[model.name, config, how].value for model in scored])
-            if scale == PUBLISHED:
-                r, p_value = correlate([model.g_s_published for model in scored], winobias ** (1 / LN10))
-            else:
-                r, p_value = correlate(np.log(gest), np.log(winobias))
-            is_printed = config == _PAPER_CONFIG and scale == PUBLISHED
-            paper = f"{printed['pearson']} ({printed['models']} models)" if is_printed else ""
-            rows.append((config, how, scale, len(scored), r, p_value, paper))
+    for config, own in _by_config(rates):
+        g_s, mean, total = (own[column].str[0].to_numpy(dtype=float) for column in ("g_s", MEAN, SUM))
+        paper = f"{printed['pearson']} ({printed['models']} models)" if config == printed["config"] else ""
+        on_print = correlate(own["g_s_published"], mean ** (1 / LN10))
+        rows.append((config, MEAN, "g_s as printed", len(own), *on_print, paper))
+        for how, values in ((MEAN, mean), (SUM, total)):
+            rows.append((config, how, "ln g_s", len(own), *correlate(np.log(g_s), np.log(values)), ""))
     return Table.create("validity", rows, least=LEAST_MODELS)
 
 
-def _models(models: Sequence[ModelRuns], rates: Rates) -> Table:
-    rows: list[Row] = [
-        (model.name, model.g_s, config, rates[model.name, config, MEAN], rates[model.name, config, SUM])
-        for model in models
-        for config in model.winobias
-    ]
-    return Table.create("models", rows)
-
-
-def _stereotypes(models: Sequence[ModelRuns], configs: Sequence[str], rates: Rates) -> Table:
+def _stereotypes(rates: pd.DataFrame) -> Table:
     """The correlation of each stereotype's strength with the WinoBias rate."""
-    strengths = {model.name: model.strengths() for model in models}
+    groups = _by_config(rates)
     rows: list[Row] = []
     for place, stereotype in enumerate(STEREOTYPES.values()):
         cells: list[Cell] = [f"{stereotype.id:2} {stereotype.name}"]
-        for config in configs:
-            scored = [model.name for model in models if config in model.winobias]
-            ln_rates = [math.log(rates[name, config, MEAN].value) for name in scored]
-            cells.append(correlate([strengths[name][place] for name in scored], ln_rates)[0])
+        for _, own in groups:
+            cells.append(correlate(own["strengths"].str[place], np.log(own[MEAN].str[0].astype(float)))[0])
         rows.append(tuple(cells))
-    columns = ("stereotype", *(config.removeprefix("winobias_") for config in configs))
+    columns = ("stereotype", *(config.removeprefix("winobias_") for config, _ in groups))
     return Table.create("stereotypes", rows, columns=columns)
+
+
+def _figure(rates: pd.DataFrame) -> Panel:
+    """g_s of GEST and of WinoBias, a point per model, for each config (figure 8 of the paper)."""
+    styles = {model: series_style(number) for number, model in enumerate(rates["model"].unique())}
+    charts = []
+    for config, own in rates.groupby("config", sort=False):
+        marks = [
+            Mark(g_s, mean, f"{model}: {g_s}, {mean}", styles[model] | {"linewidth": 1.2})
+            for model, g_s, mean in zip(own["model"], own["g_s"], own[MEAN], strict=True)
+        ]
+        title = str(config).removeprefix("winobias_").replace("_", ", ")
+        charts.append(Chart("g_s, GEST", marks, "g_s, WinoBias", title, x_scale="ratio", y_scale="ratio"))
+    legend = [legend_entry(model, **style) for model, style in styles.items()]
+    figure, note = draw_charts(charts, 4.4, legend if len(legend) <= _MAX_LEGEND else [])
+    columns = [rates[name].tolist() for name in ("model", "config", "g_s", MEAN)]
+    rows = [[model, config, *g_s, *mean] for model, config, g_s, mean in zip(*columns, strict=True)]
+    words: dict[str, Any] = {"note": note, "n": len(charts), "models": len(styles)}
+    return make_panel("study-validity", figure, rows, "validity-figure", **words)

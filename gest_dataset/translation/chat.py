@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from itertools import chain
 from time import perf_counter
 
 from gest_dataset.errors import ScoringError
@@ -26,7 +25,6 @@ PROMPT = "Translate this sentence from English to {language}. Answer with the tr
 # What a language is called in the prompt, if not by its name
 _NAMES = {"sr": "Serbian, in Cyrillic letters"}
 _SAMPLING = Sampling(max_tokens=256)
-_BATCH = 32  # translations that are stored together
 _QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"))
 
 
@@ -38,37 +36,23 @@ def prompt_for(language: str) -> str:
 def open_chat(model: str, language: str, url: str) -> Translator:
     """The translator of a model at a server."""
     prompt = hashlib.sha256(prompt_for(language).encode()).hexdigest()[:12]
-    server = normalize_address(url)
-    return Translator(
-        name=f"chat:{model}",
-        revision="",
-        settings=f"server={server},prompt={prompt},max_tokens={_SAMPLING.max_tokens}",
-        translate=lambda texts: _translate(texts, model, language, url),
-        unit="characters",
-    )
+    settings = f"server={normalize_address(url)},prompt={prompt},max_tokens={_SAMPLING.max_tokens}"
+    return Translator(f"chat:{model}", "", settings, lambda texts: _translate(texts, model, language, url))
 
 
 def _translate(texts: Sequence[str], model: str, language: str, url: str) -> Generator[Batch, None, None]:
     served = connect(url, model, connections=CHAT_CONNECTIONS)
     wording = prompt_for(language)
     sources = {Prompt(str(i), "", wording.replace("{sentence}", text)): text for i, text in enumerate(texts)}
-    made: list[Translation] = []
     start = perf_counter()
     with closing(served.generate(iter(sources), _SAMPLING)) as generated:
         try:
-            for prompt, answer in chain.from_iterable(generated):
-                made.append(parse_translation(sources[prompt], answer))
-                if len(made) == _BATCH:
-                    yield _batch(made, start)
-                    made, start = [], perf_counter()
+            for answers in generated:
+                made = [parse_translation(sources[prompt], answer) for prompt, answer in answers]
+                yield Batch(made, sum(len(one.source) for one in made), perf_counter() - start)
+                start = perf_counter()
         except ScoringError as error:
-            yield _batch(made, start)
             raise TranslationStoppedError(str(error)) from error
-    yield _batch(made, start)
-
-
-def _batch(made: Sequence[Translation], start: float) -> Batch:
-    return Batch(made, sum(len(each.source) for each in made), perf_counter() - start)
 
 
 def parse_translation(text: str, answer: Answer) -> Translation:

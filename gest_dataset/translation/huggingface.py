@@ -16,10 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
 
-from gest_dataset.errors import ConfigError, ModelError, convert_errors, describe_error
+from gest_dataset.errors import (
+    ConfigError,
+    ModelError,
+    UnsupportedLanguageError,
+    convert_errors,
+    describe_error,
+)
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
@@ -27,7 +34,6 @@ from gest_dataset.storage import update_hash
 from gest_dataset.translation.translator import (
     Batch,
     Translation,
-    TranslationError,
     TranslationStoppedError,
     Translator,
     make_translation,
@@ -40,75 +46,54 @@ _FACTOR, _EXTRA = 2, 20
 # Padded input tokens in a batch; each needs BEAMS times as many output tokens and their caches
 BATCH_TOKENS = {"cpu": 512, "mps": 2048, "cuda": 8192}
 _MODEL_FILES = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}
-_MBART = ("en_XX", "de_DE", "fr_XX", "es_XX", "tr_TR", "ru_RU", "uk_UA", "hr_HR", "sl_SI", "cs_CZ", "pl_PL")
 
 
-@dataclass(frozen=True)
-class ModelFamily:
-    """Models with the same language tokens.
+# Families of models by their language tokens (huggingface.yaml)
+FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
-    `tokens` are the possible tokens of a language, the best one first; `source` is English for tokenizers
-    that need it. The token is the first one of the output (`forced`), or precedes the input.
+
+def language_tokens(family: str, language: Language) -> list[str]:
+    """The possible tokens of a language in a family, the best one first."""
+    patterns = FAMILIES[family]["tokens"]
+    if isinstance(patterns, dict):
+        return [patterns[language.code]] if language.code in patterns else []
+    return [pattern.format(x=language) for pattern in patterns]
+
+
+def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | None, str]:
+    """The first token of outputs and the prefix of inputs in a language; English is set as the source.
+
+    The tokenizer's language tokens decide, so that fine-tuned models work as well.
     """
-
-    name: str
-    tokens: Callable[[Language], tuple[str, ...]]
-    source: str | None = None
-    forced: bool = True
-
-
-FAMILIES = (
-    ModelFamily("NLLB", lambda x: (f"{x.iso3}_{x.script}",), source="eng_Latn"),
-    ModelFamily("M2M100", lambda x: (f"__{x.code}__",), source="en"),
-    ModelFamily("mBART-50", lambda x: tuple(t for t in _MBART if t[:2] == x.code), source="en_XX"),
-    ModelFamily("MADLAD", lambda x: (f"<2{x.code}>",), forced=False),
-    ModelFamily(
-        "OPUS-MT",
-        lambda x: (f">>{x.iso3}_{x.script}<<", f">>{x.iso3}<<", f">>{x.code}<<"),
-        forced=False,
-    ),
-)
-
-
-@dataclass(frozen=True)
-class TargetLanguage:
-    """How the target language of a model is set: source setting, forced first token, or a prefix."""
-
-    source: str | None = None
-    forced: int | None = None
-    prefix: str = ""
-
-
-def target_language(tokenizer: Any, name: str, language: str) -> TargetLanguage:
-    """The setting for a model, by its tokenizer's language tokens, so that fine-tuned models work as well."""
     wanted = LANGUAGES[language]
     # some tokenizers (M2M100's) do not list their language tokens in the vocabulary
     unknown = {None, tokenizer.unk_token_id}
-    for family in FAMILIES:
+    for family, facts in FAMILIES.items():
         tokens = {
             code: token
             for code, target in LANGUAGES.items()
-            for token in reversed(family.tokens(target))
+            for token in reversed(language_tokens(family, target))
             if tokenizer.convert_tokens_to_ids(token) not in unknown
         }
         if tokens and language not in tokens:
             others = ", ".join(code for code in tokens if code != "en") or "none of our languages"
-            raise TranslationError(
-                f"{name!r} ({family.name}) has no token for {wanted.name} ({language}), only for {others}."
+            raise UnsupportedLanguageError(
+                f"{name!r} ({family}) has no token for {wanted.name} ({language}), only for {others}."
             )
-        if tokens and family.forced:
-            return TargetLanguage(family.source, tokenizer.convert_tokens_to_ids(tokens[language]))
+        if tokens and "source" in facts:
+            tokenizer.src_lang = facts["source"]
+            return tokenizer.convert_tokens_to_ids(tokens[language]), ""
         if tokens:
-            return TargetLanguage(prefix=f"{tokens[language]} ")
+            return None, f"{tokens[language]} "
     named = getattr(tokenizer, "target_lang", None) or getattr(tokenizer, "tgt_lang", None)
     if named is None:
         logger.warning("%s names no languages; assuming that it translates to %s.", name, wanted.name)
     elif named not in {wanted.code, wanted.iso3}:
-        raise TranslationError(
+        raise UnsupportedLanguageError(
             f"{name!r} translates to {named!r}, not to {wanted.name} ({language}). Choose another model, "
             f"such as Helsinki-NLP/opus-mt-en-{language}."
         )
-    return TargetLanguage()
+    return None, ""
 
 
 def open_model(
@@ -162,7 +147,8 @@ def _load_error(name: str, error: BaseException) -> ModelError:
 class _Loaded:
     model: Any
     tokenizer: Any
-    target: TargetLanguage
+    forced: int | None
+    prefix: str
     limit: int | None  # tokens of an input, and of an output
 
 
@@ -171,17 +157,13 @@ def _load(
 ) -> _Loaded:
     with convert_errors(partial(_load_error, name)):
         config = load_config(name, revision=revision)
-        if not config.is_encoder_decoder:
-            raise TranslationError(f"{name!r} ({config.model_type}) is not a sequence-to-sequence model.")
         tokenizer = from_pretrained(AutoTokenizer, name, revision=revision)
-        target = target_language(tokenizer, name, language)
+        forced, prefix = target_language(tokenizer, name, language)
         model, info = from_pretrained(
             AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()
     check_complete(model, info, name)
-    if target.source is not None:
-        tokenizer.src_lang = target.source
     settings = model.generation_config
     starts = (settings.decoder_start_token_id, settings.bos_token_id)
     if settings.eos_token_id is None or starts == (None, None):
@@ -190,9 +172,9 @@ def _load(
         )
     settings.update(num_beams=BEAMS, do_sample=False, max_length=None)
     settings.update(temperature=None, top_k=None, top_p=None)
-    if target.forced is not None:
-        settings.forced_bos_token_id = target.forced
-    return _Loaded(model, tokenizer, target, getattr(config, "max_position_embeddings", None))
+    if forced is not None:
+        settings.forced_bos_token_id = forced
+    return _Loaded(model, tokenizer, forced, prefix, getattr(config, "max_position_embeddings", None))
 
 
 def _translate(
@@ -200,15 +182,14 @@ def _translate(
 ) -> Generator[Batch, None, None]:
     """Batches of texts, the longest first, so that too little memory shows at once."""
     loaded = load()
-    prefixed = [loaded.target.prefix + text for text in texts]
+    prefixed = [loaded.prefix + text for text in texts]
     ids = loaded.tokenizer(prefixed, truncation=False, verbose=False)["input_ids"]
     sizes = {text: len(row) for text, row in zip(texts, ids, strict=True)}
     too_long = [text for text in texts if loaded.limit is not None and sizes[text] > loaded.limit]
     if too_long:
-        reason = f"tokens, the model takes {loaded.limit}"
+        reason = f"tokens, but the model accepts {loaded.limit}"
         yield Batch([Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long])
     waiting = sorted(set(texts) - set(too_long), key=lambda text: (-sizes[text], text))
-    truncated = 0
     while waiting:
         longest = sizes[waiting[0]]
         batch = waiting[: max(1, budget // longest)]
@@ -230,21 +211,18 @@ def _translate(
             logger.warning("Out of memory: continuing with %d tokens in a batch.", budget)
             continue
         waiting = waiting[len(batch) :]
-        truncated += sum(is_truncated for _, _, is_truncated in outputs)
-        made = [make_translation(text, output) for text, (output, _, _) in zip(batch, outputs, strict=True)]
-        yield Batch(made, sum(tokens for _, tokens, _ in outputs), time.perf_counter() - start)
-    if truncated:
-        logger.warning("%d translations were cut at their longest length.", truncated)
+        made = [make_translation(text, output) for text, (output, _) in zip(batch, outputs, strict=True)]
+        yield Batch(made, sum(tokens for _, tokens in outputs), time.perf_counter() - start)
 
 
 @torch.inference_mode()
-def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, int, bool]]:
-    """For each text of a batch its translation, its number of tokens, and whether it was truncated.
+def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, int]]:
+    """For each text of a batch its translation and its number of tokens.
 
     Every output ends at its own longest length, whatever its batch.
     """
     model, tokenizer = loaded.model, loaded.tokenizer
-    prefixed = [loaded.target.prefix + text for text in texts]
+    prefixed = [loaded.prefix + text for text in texts]
     inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)
     # one position of the model's limit is the start token's
     longest = [min(_FACTOR * size + _EXTRA, (loaded.limit or 1 << 30) - 1) for size in sizes]
@@ -266,10 +244,10 @@ def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> li
         logits_processor=LogitsProcessorList([force_end]),
     ).tolist()
     # a row is the start token, perhaps the language, the text, the end, and padding
-    begin = 1 if loaded.target.forced is None else 2
+    begin = 1 if loaded.forced is None else 2
     outputs = []
-    for row, length in zip(rows, longest, strict=True):
+    for row in rows:
         end = next(position for position, token in enumerate(row[begin:], start=begin) if token in ends)
         text = tokenizer.decode(row[begin:end], skip_special_tokens=True).strip()
-        outputs.append((text, end + 1 - begin, end >= length))
+        outputs.append((text, end + 1 - begin))
     return outputs

@@ -6,7 +6,6 @@ The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_r
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -17,18 +16,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
 from gest_dataset.data.rows import fingerprint_of, rows_of
-from gest_dataset.errors import ConfigError
-from gest_dataset.gender.accuracy import ACCURACY, Accuracy
+from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector, open_detector
-from gest_dataset.gender.grammar import rules_hash
+from gest_dataset.gender.grammar import ACCURACY, rules_hash
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.result import compute_result, headline_text
-from gest_dataset.runs.folder import default_folder, new_manifest, open_run, python_command
+from gest_dataset.measures.result import compute_result
+from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
-from gest_dataset.runs.result import RunResult
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import (
     CONVENTIONS,
@@ -38,10 +34,12 @@ from gest_dataset.statistics.masculine_rate import (
     max_error_rate,
     unknown_bounds,
 )
+from gest_dataset.translation.pairs import sources_not_in_gest
 from gest_dataset.translation.sentences import (
     TranslatedSentence,
     align,
     gest_sentences,
+    is_file,
     join_translations,
     read_aligned_lines,
     text_file,
@@ -55,18 +53,11 @@ if TYPE_CHECKING:
     import torch
 
 PUBLISHED = "published:"  # GEST's own translations of 2023, which are a config
+_TEXTS = ("source", "translation", "gender", "rule")
 _SCHEMA = pa.schema(
-    {
-        "id": pa.string(),
-        "stereotype": pa.int32(),
-        "source": pa.string(),
-        "translation": pa.string(),
-        "gender": pa.string(),
-        "rule": pa.string(),
-        "evidence": pa.list_(pa.string()),
-        "conflict": pa.bool_(),
-        "problem": pa.string(),
-    }
+    [("id", pa.string()), ("stereotype", pa.int32())]
+    + [(name, pa.string()) for name in _TEXTS]
+    + [("evidence", pa.list_(pa.string())), ("conflict", pa.bool_()), ("problem", pa.string())]
 )
 # What identifies a run besides the convention; `rules` only of languages whose rules a user has added
 _SETTINGS = ("revision", "translator", "parser", "rules", "limit")
@@ -98,6 +89,24 @@ class Experiment:
             )
         return translate_distinct(texts, self.translator, self.language, self.store)
 
+    def samples(self) -> list[TranslatedSentence]:
+        """GEST's sentences with their translations."""
+        if self.system.startswith(PUBLISHED):
+            name = self.system.removeprefix(PUBLISHED)
+            rows = [row for row in rows_of(self.settings["data"]).to_list() if row["system"] == name]
+            # the ids of the sentences, so that runs of several systems can be paired
+            columns = ("sentence_id", "stereotype", "source", "translation")
+            return [TranslatedSentence(*(row[name] for name in columns)) for row in rows[: self.limit]]
+        sentences = gest_sentences(self.limit)
+        if self.lines is not None:
+            return align(sentences, self.lines, self.settings["system"].removeprefix("file:"))
+        return join_translations(sentences, self.translate(texts_to_translate(sentences, self.system)))
+
+    def not_in_gest(self) -> dict[str, Any]:
+        """The number of sources in a table of translations that are not in GEST, and the first ones."""
+        is_table = is_file(self.system) and self.lines is None
+        return sources_not_in_gest(self.system, self.language) if is_table else {"count": 0, "examples": []}
+
 
 def prepare(
     system: str,
@@ -117,12 +126,15 @@ def prepare(
     """
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
+    offered = LANGUAGES[language].systems
+    if system.startswith(PUBLISHED) and system.removeprefix(PUBLISHED) not in offered:
+        raise UnsupportedLanguageError(
+            f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
+            f"choose from {', '.join(offered) or 'none'}."
+        )
     detector = open_detector(language, parser, parser_model, cache)
     translator, lines, data, torch_device = None, None, "en", None
     if system.startswith(PUBLISHED):
-        offered = LANGUAGES[language].systems
-        if system.removeprefix(PUBLISHED) not in offered:
-            raise ConfigError(f"There are no translations {system!r}; choose one of {', '.join(offered)}.")
         data, identity = f"{language}_translations", (system, "", "")
     elif path := text_file(system.replace("{language}", language)):
         lines = read_aligned_lines(path, limit)
@@ -147,7 +159,7 @@ def prepare(
     return Experiment(system, language, translator, detector, limit, settings, store, torch_device, lines)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MasculineRates(RunResult):
     """The gender that a translator gave to the speaker of every sentence.
 
@@ -160,25 +172,30 @@ class MasculineRates(RunResult):
     def result(self) -> dict[str, Any]:
         """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
 
-        It also has the bounds that unknown genders leave, and p_i and f_s corrected for the detector's
-        errors (`statistics.masculine_rate`).
+        It also has the bounds that unknown genders leave. If the detector's errors were measured, p_i and f_s
+        are corrected for them, and f_s for the largest plausible ones (`statistics.masculine_rate`).
         """
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
-        result |= asdict(unknown_bounds(genders, stereotypes))
-        accuracy = ACCURACY.get(self.metadata["language"])  # None for rules that a user has added
-        return result | (_corrected(result["p"], accuracy) if accuracy else {})
+        result |= unknown_bounds(genders, stereotypes)
+        accuracy = ACCURACY.get(self.metadata["language"])
+        if accuracy is None:  # rules that a user has added
+            return result
+        counts = [(accuracy[f"{a}_as_{b}"], accuracy[a]) for a, b in (("male", "female"), ("female", "male"))]
+        shares = [errors / number for errors, number in counts]
+        largest = [max_error_rate(errors, number) for errors, number in counts]
+        return result | {
+            "p_corrected": correct_rates(result["p"], *shares).tolist(),
+            "f_s_corrected": correct_f_s(result["p"], *shares),
+            "f_s_corrected_most": correct_f_s(result["p"], *largest),
+            "detector": accuracy,
+        }
 
     @property
     def skipped(self) -> pa.Table:
         """The ids of sentences that were not judged, with the reason."""
         rows = self.table.filter(pc.field("problem") != "")
         return pa.table({"id": rows["id"], "reason": rows["problem"]})
-
-    @property
-    def problems(self) -> list[dict[str, Any]]:
-        """The rows that were not judged; `problem` is the reason."""
-        return [row for row in self.table.to_pylist() if row["problem"]]
 
     @property
     def signature(self) -> str:
@@ -194,29 +211,6 @@ class MasculineRates(RunResult):
             convention=m["convention"],
             version=m["gest_dataset"],
         )
-
-    def __repr__(self) -> str:
-        m = self.metadata
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", checks.UndefinedWarning)  # the headline shows it
-            headline = headline_text(MASCULINE_RATE, self.result())
-        return (
-            f"MasculineRates(system={m['system']!r}, language={m['language']!r}, known={m['known']}, "
-            f"samples={m['samples']}, {headline})"
-        )
-
-
-def _corrected(rates: list[float], accuracy: Accuracy) -> dict[str, Any]:
-    """p_i and f_s corrected for the measured errors, and f_s for the largest plausible ones."""
-    counts = ((accuracy.male_as_female, accuracy.male), (accuracy.female_as_male, accuracy.female))
-    shares = [errors / number for errors, number in counts]
-    largest = [max_error_rate(errors, number) for errors, number in counts]
-    return {
-        "p_corrected": correct_rates(rates, *shares).tolist(),
-        "f_s_corrected": correct_f_s(rates, *shares),
-        "f_s_corrected_most": correct_f_s(rates, *largest),
-        "detector": asdict(accuracy),
-    }
 
 
 def masculine_rates(
@@ -253,10 +247,11 @@ def masculine_rates(
     experiment = prepare(**given)
     if output is None:
         return measure(experiment, convention)
-    return record(experiment, convention, Path(output), python_command(masculine_rates, arguments))
+    run = record(experiment, convention, Path(output), python_command(masculine_rates, arguments))
+    return MasculineRates(run.table, run.manifest.metadata)
 
 
-def record(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> MasculineRates:
+def record(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
     """The rates, recorded as a run in `path`; a finished run is measured again."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
@@ -276,57 +271,32 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
         if problems.total() == len(rates.table):
             reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
             raise TranslationError(f"No sentence has a translation to judge.\n{reasons}")
-        run.finish(rates)
-    return rates
+        return run.finish(rates)
 
 
 def measure(experiment: Experiment, convention: str) -> MasculineRates:
     """Translate, and find the gender of each translation."""
     start = perf_counter()
-    samples = _samples(experiment)
-    translated = perf_counter()
-    judged = [sample for sample in samples if not sample.problem]
-    genders = experiment.detector.genders([sample.translation for sample in judged])
-    detections = {sample.id: gender for sample, gender in zip(judged, genders, strict=True)}
+    samples = experiment.samples()
+    found = iter(experiment.detector.genders([one.translation for one in samples if not one.problem]))
     rows = [
-        asdict(sample)
-        | asdict(detections.get(sample.id) or Detection(UNKNOWN, "", (), False, problem=sample.problem))
+        asdict(sample) | asdict(Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(found))
         for sample in samples
     ]
-    end = perf_counter()
-    settings = experiment.settings
     metadata = {
         "measure": MASCULINE_RATE.name,
-        **{name: value for name, value in settings.items() if name != "data"},
-        "config": settings["data"],
+        **{name: value for name, value in experiment.settings.items() if name != "data"},
+        "config": experiment.settings["data"],
         "convention": convention,
         "samples": len(rows),
         "known": sum(row["gender"] != UNKNOWN for row in rows),
         "conflicts": sum(row["conflict"] for row in rows),
+        "not_in_gest": experiment.not_in_gest(),
         "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),
-        "seconds": end - start,
-        "seconds_of": {"translate": translated - start, "detect": end - translated},
+        "seconds": perf_counter() - start,
         "gest_dataset": __version__,
     }
     return MasculineRates(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
-
-
-def _samples(experiment: Experiment) -> list[TranslatedSentence]:
-    if experiment.system.startswith(PUBLISHED):
-        name = experiment.system.removeprefix(PUBLISHED)
-        label = list(FOLDER_OF_SYSTEM).index(name)
-        rows = [row for row in rows_of(experiment.settings["data"]).to_list() if row["system"] == label]
-        # the ids of the sentences, so that runs of several systems can be paired
-        ending = f"-{experiment.language}-{name}"
-        return [
-            TranslatedSentence(r["id"].removesuffix(ending), r["stereotype"], r["source"], r["translation"])
-            for r in rows[: experiment.limit]
-        ]
-    sentences = gest_sentences(experiment.limit)
-    if experiment.lines is not None:
-        return align(sentences, experiment.lines, experiment.settings["system"].removeprefix("file:"))
-    texts = texts_to_translate(sentences, experiment.system)
-    return join_translations(sentences, experiment.translate(texts))
 
 
 def run_folder(system: str, language: str, revision: str | None, limit: int | None) -> Path:

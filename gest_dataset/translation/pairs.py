@@ -10,30 +10,33 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import datasets
-from datasets import ClassLabel, Features, List
+import yaml
+from jinja2 import StrictUndefined, Template
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import features_of
 from gest_dataset.builders.families import PAIRS
 from gest_dataset.builders.pairs import FIELDS, MERGED, RULES, pair_row
-from gest_dataset.builders.translations import FOLDER_OF_SYSTEM
-from gest_dataset.data.card import card_header, dataset_info
+from gest_dataset.data.card import card_header
 from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.gender.detect import Detection
+from gest_dataset.gender.grammar import FEMALE, MALE
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
-from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import LOCK, atomic_path, write_json
+from gest_dataset.translation.file import read_translations
 from gest_dataset.translation.quotation import quotation
 from gest_dataset.translation.sentences import (
     GestSentence,
     TranslatedSentence,
+    gest_sentences,
     is_file,
     join_translations,
     texts_to_translate,
@@ -53,41 +56,12 @@ NO_ANSWER = "no translation of the prompt"
 NO_QUOTATION = "no quotation in the translated prompt"
 WRONG_GENDER = "the new variant does not have the requested gender"
 REASONS = (NO_TRANSLATION, NO_GENDER, NO_ANSWER, NO_QUOTATION, *RULES, WRONG_GENDER, MERGED)
-_OTHER = dict(zip(GENDERS, reversed(GENDERS), strict=True))
-_FINAL = re.compile(r"[.!?…]+$")
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A prompt that shows the speaker's gender; `{}` is the sentence.
-
-    The paper has `He said: "…"`. The authors' Slovak files show a man and a woman, which also holds for
-    languages that drop pronouns, and that DeepL was asked without the colon.
-    """
-
-    male: str
-    female: str
-
-    def prompt(self, sentence: str, gender: str) -> str:
-        """The prompt for a translation in a gender.
-
-        >>> Frame('He said: "{}"', 'She said: "{}"').prompt("I am tired.", "female")
-        'She said: "I am tired."'
-        """
-        return {"male": self.male, "female": self.female}[gender].replace("{}", sentence, 1)
-
-
 DEFAULT_FRAME = "The man said: …"
-FRAMES: dict[str, Frame] = {
-    DEFAULT_FRAME: Frame('The man said: "{}"', 'The woman said: "{}"'),
-    "The man said …": Frame('The man said "{}"', 'The woman said "{}"'),
-    "He said: …": Frame('He said: "{}"', 'She said: "{}"'),
-    "The man said: … (no quotation marks)": Frame("The man said: {}", "The woman said: {}"),
-    "Man said: … (no quotation marks)": Frame("Man said: {}", "Woman said: {}"),
-    "Man: …": Frame('Man: "{}"', 'Woman: "{}"'),
-    "Man: … (no quotation marks)": Frame("Man: {}", "Woman: {}"),
-}
-SYSTEM_FRAMES: dict[str, str] = {"deepl": "The man said …"}  # other than the default
+SYSTEM_FRAMES = {"deepl": "The man said …"}  # other than the default
+FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_OTHER = {MALE: FEMALE, FEMALE: MALE}
+_FINAL = re.compile(r"[.!?…]+$")
+_CARD = Path(__file__).with_suffix(".md.jinja")
 
 
 @dataclass(frozen=True)
@@ -100,6 +74,31 @@ class Pairs:
     left_out: dict[str, list[str]]
 
 
+def sources_not_in_gest(system: str, language: str) -> dict[str, Any]:
+    """`not_in_gest` of the sources in a file of translations."""
+    path = Path(system.replace("{language}", language).removeprefix("file:")).expanduser()
+    return not_in_gest(read_translations(path, language)["source"])
+
+
+def not_in_gest(texts: Iterable[str]) -> dict[str, Any]:
+    """How many texts are neither sentences of GEST (1.1 or 1.0) nor prompts for pairs, and the first ones."""
+    sentences = texts_to_translate(gest_sentences(), "file:")
+    prompts = (prompt_for(frame, text, one) for frame in FRAMES for text in sentences for one in _OTHER)
+    known = {"", *sentences, *prompts}
+    unknown = [text for text in dict.fromkeys(texts) if text.strip() not in known and text not in known]
+    return {"count": len(unknown), "examples": unknown[:3]}
+
+
+def prompt_for(frame: str, sentence: str, gender: str) -> str:
+    """The prompt for a translation in a gender.
+
+    >>> prompt_for("He said: …", "I am tired.", "female")
+    'She said: "I am tired."'
+    """
+    male, female = FRAMES[frame]
+    return (female if gender == FEMALE else male).replace("{}", sentence, 1)
+
+
 def make_pairs(
     sentences: Sequence[GestSentence],
     system: str,
@@ -109,56 +108,44 @@ def make_pairs(
     detect: Detect,
 ) -> Pairs:
     """The pairs of one system and language; `label` is the system's name in the rows."""
-    left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
-    translations, frame = _translate_plain(sentences, system, translate)
-    samples = []
-    for sample in join_translations(sentences, translations):
-        if sample.problem:
-            left_out[NO_TRANSLATION].append(sample.id)
-        else:
-            samples.append(sample)
+    texts = texts_to_translate(sentences, system)
+    frame = SYSTEM_FRAMES.get(system, DEFAULT_FRAME)
+    if is_file(system):  # prompted with the frame that most of the file's prompts have
+        prompts = [(f, prompt_for(f, text, gender)) for f in FRAMES for text in texts for gender in _OTHER]
+        translations = dict(translate([*texts, *(prompt for _, prompt in prompts)]))
+        counts = Counter(frame for frame, prompt in prompts if not translations[prompt].problem)
+        frame = max(FRAMES, key=lambda name: counts[name])
+    else:
+        translations = dict(translate(texts))
+    reasons: dict[str, str] = {}  # why a sentence gives no pair, by its id
+    samples = join_translations(sentences, translations)
+    reasons |= {sample.id: NO_TRANSLATION for sample in samples if sample.problem}
+    samples = [sample for sample in samples if not sample.problem]
     gendered = []
-    for sample, detection in zip(samples, detect([s.translation for s in samples]), strict=True):
-        if detection.gender in _OTHER:
-            gendered.append((sample, detection.gender))
+    for sample, found in zip(samples, detect([sample.translation for sample in samples]), strict=True):
+        if found.gender in _OTHER:
+            gendered.append((sample, found.gender))
         else:
-            left_out[NO_GENDER].append(sample.id)
-    prompts = [FRAMES[frame].prompt(sample.source, _OTHER[gender]) for sample, gender in gendered]
+            reasons[sample.id] = NO_GENDER
+    asked = {s.id: prompt_for(frame, s.source, _OTHER[gender]) for s, gender in gendered}
     if not is_file(system):
-        translations |= translate(prompts)
+        translations |= translate(list(asked.values()))
     candidates = []
-    for (sample, gender), prompt in zip(gendered, prompts, strict=True):
-        row = _pair(sample, gender, translations.get(prompt), language, label)
+    for sample, gender in gendered:
+        row = _pair(sample, gender, translations.get(asked[sample.id]), language, label)
         if isinstance(row, str):
-            left_out[row].append(sample.id)
+            reasons[sample.id] = row
         else:
             candidates.append((sample, gender, row))
-    variants = [row["masculine" if gender == "female" else "feminine"] for _, gender, row in candidates]
+    variants = [row["masculine" if gender == FEMALE else "feminine"] for _, gender, row in candidates]
     rows: dict[str, Row] = {}
-    for (sample, gender, row), detection in zip(candidates, detect(variants), strict=True):
-        if detection.gender != _OTHER[gender]:
-            left_out[WRONG_GENDER].append(sample.id)
-        elif row["id"] in rows:
-            left_out[MERGED].append(sample.id)
-        else:
-            rows[row["id"]] = row
+    for (sample, gender, row), found in zip(candidates, detect(variants), strict=True):
+        if found.gender != _OTHER[gender]:
+            reasons[sample.id] = WRONG_GENDER
+        elif rows.setdefault(row["id"], row) is not row:
+            reasons[sample.id] = MERGED
+    left_out = {reason: [name for name in reasons if reasons[name] == reason] for reason in REASONS}
     return Pairs(list(rows.values()), frame, len(sentences), left_out)
-
-
-def _translate_plain(
-    sentences: Sequence[GestSentence], system: str, translate: Translate
-) -> tuple[dict[str, Translation], str]:
-    """Translations by text, and the frame to prompt with: of a file the one with the most answers in it."""
-    texts = texts_to_translate(sentences, system)
-    if not is_file(system):
-        return dict(translate(texts)), SYSTEM_FRAMES.get(system, DEFAULT_FRAME)
-    prompts = {
-        name: [frame.prompt(text, gender) for text in texts for gender in GENDERS]
-        for name, frame in FRAMES.items()
-    }
-    translations = dict(translate([*texts, *(prompt for group in prompts.values() for prompt in group)]))
-    counts = {name: sum(not translations[p].problem for p in group) for name, group in prompts.items()}
-    return translations, max(counts, key=lambda name: counts[name])
 
 
 def _pair(
@@ -174,31 +161,29 @@ def _pair(
     end = _FINAL.search(plain)
     if end and not _FINAL.search(quoted):  # the frame has taken the full stop
         quoted = quoted.rstrip(" ,") + end[0]
-    variants = {gender: plain, _OTHER[gender]: quoted}
-    return pair_row(language, [label], sample.stereotype, sample.source, variants["male"], variants["female"])
-
-
-def config_name(language: str) -> str:
-    """The name that `gest build` would give the config."""
-    return f"{language}_pairs"
+    variants = (plain, quoted) if gender == MALE else (quoted, plain)
+    return pair_row(sample.id, language, [label], sample.stereotype, sample.source, *variants)
 
 
 def claim_folder(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Create a folder of pairs, or accept one with the same settings; refuse any other one."""
-    ours = {CARD, SUMS, YIELDS, config_name(language)} if (out / YIELDS).exists() else set()
+    ours = {CARD, SUMS, YIELDS, f"{language}_pairs"} if (out / YIELDS).exists() else set()
     check_work_folder(out / YIELDS, {*ours, LOCK}, settings, "gest pairs", "a folder of pairs")
 
 
-def features(label: str) -> Features:
-    """The pairs format; a system other than GEST's is an additional label."""
-    labels = list(dict.fromkeys([*FOLDER_OF_SYSTEM, label]))
-    return Features({**features_of(FIELDS), "systems": List(ClassLabel(names=labels))})
-
-
 def write_pairs(
-    out: Path, language: str, label: str, pairs: Pairs, settings: Mapping[str, Any], command: Sequence[str]
+    out: Path,
+    language: str,
+    label: str,
+    pairs: Pairs,
+    settings: Mapping[str, Any],
+    command: Sequence[str],
+    unknown: Mapping[str, Any],
 ) -> None:
-    """Write the settings first and the card last: what a card names is complete."""
+    """Write the settings first and the card last: what a card names is complete.
+
+    `unknown` are the sources of a file that are not in GEST.
+    """
     yields = {
         "command": list(command),
         "settings": dict(settings),
@@ -208,43 +193,24 @@ def write_pairs(
         "dropped": {reason: len(ids) for reason, ids in pairs.left_out.items()},
         "pairs": len(pairs.rows),
         "left_out": pairs.left_out,
+        "not_in_gest": dict(unknown),
     }
     write_json(out / YIELDS, yields)
-    data = datasets.Dataset.from_list(pairs.rows, features=features(label))
-    path = write_config(out, config_name(language), data.data.table)
-    info = dataset_info(data.features, data.data.table, path)
-    with atomic_path(out / CARD) as partial:
-        partial.write_text(_card(info, language, pairs, settings, command), encoding="utf-8")
-
-
-def _card(info: Any, language: str, pairs: Pairs, settings: Mapping[str, Any], command: Sequence[str]) -> str:
+    features = features_of(FIELDS)
+    table = datasets.Dataset.from_list(pairs.rows, features=features).data.table
+    name = f"{language}_pairs"
+    write_config(out, name, table)
     title = f"GEST, gender-swapped pairs in {LANGUAGES[language].name}"
-    dropped = "\n".join(f"| {reason} | {len(ids):,} |" for reason, ids in pairs.left_out.items())
-    return f"""---
-{card_header(title, [language, "en"], {config_name(language): info})}
----
-
-# {title}
-
-The sentences of GEST as `{settings["system"]}` translated them, in a masculine and a feminine variant that
-differ in one word. The second variant was requested with the prompt `{pairs.frame}`. Written by `gest pairs`
-of gest-dataset {__version__}:
-
-```bash
-{shlex.join(command)}
-```
-
-| sentences of GEST | {pairs.sentences:,} |
-| --- | ---: |
-{dropped}
-| **pairs** | **{len(pairs.rows):,}** |
-
-The sentences state stereotypes, to measure models with: never train on them. {PAIRS.limits}
-
-The English sentences are GEST's ({CONFIGS["en"].licence}, <{PAIRS.homepage}>); the
-translations are subject to the terms of the system that made them. To cite:
-
-```bibtex
-{PAIRS.citation}
-```
-"""
+    template = Template(_CARD.read_text("utf-8"), undefined=StrictUndefined, trim_blocks=True)
+    card = template.render(
+        header=card_header(title, [language, "en"], {name: table.num_rows}),
+        title=title,
+        settings=settings,
+        pairs=pairs,
+        version=__version__,
+        command=shlex.join(command),
+        family=PAIRS,
+        licence=CONFIGS["en"].licence,
+    )
+    with atomic_path(out / CARD) as partial:
+        partial.write_text(f"{card}\n", encoding="utf-8")

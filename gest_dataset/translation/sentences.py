@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,22 +13,11 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender import languages, texts
-from gest_dataset.storage import atomic_path
 from gest_dataset.translation.translator import Translation
 
 TEXT = "sentence"  # the column that is translated
-COLUMNS = ("id", "system", "language", "source", "translation", "stereotype", "problem")
 SAME = "not translated: still the English sentence"
 _FILE = "file:"
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence to translate; `stereotype` is empty if it is unknown."""
-
-    id: str
-    text: str
-    stereotype: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,41 +41,25 @@ class TranslatedSentence:
     problem: str = ""
 
 
-def read_sentences(name: str) -> list[Sentence]:
-    """The English sentences of a config."""
-    if TEXT not in get_config(name).features:
-        offered = ", ".join(config.name for config in CONFIGS.values() if TEXT in config.features)
-        raise ConfigError(f"The config {name!r} has no English sentences. Use one of {offered}.")
-    return [Sentence(r["id"], r[TEXT], str(r.get("stereotype", ""))) for r in rows_of(name).to_list()]
+def read_sentences(source: str | Path) -> pd.DataFrame:
+    """English sentences with their `id` and `stereotype` (empty if it is unknown).
 
-
-def read_input(path: Path) -> list[Sentence]:
-    """The sentences of a table with a column `sentence`, or of a text with one per line."""
-    if not is_table(path):
-        return [Sentence(str(number), line.strip()) for number, line in enumerate(read_lines(path), start=1)]
-    table = read_table(path)
-    sentences = table.texts(TEXT)
-    ids = table.columns.get("id", range(1, len(sentences) + 1))
-    stereotypes = table.columns.get("stereotype", [""] * len(sentences))
-    return [Sentence(*row) for row in zip(map(str, ids), sentences, map(str, stereotypes), strict=True)]
-
-
-def write_csv(
-    path: Path,
-    systems: Mapping[str, str],
-    sentences: Sequence[Sentence],
-    translations: Mapping[str, Sequence[Translation]],
-) -> None:
-    """Write the translations of all languages to one CSV file; `systems` are names by language."""
-    rows = [
-        (s.id, systems[language], language, made.source, made.translation, s.stereotype, made.problem)
-        for language, group in translations.items()
-        for s, made in zip(sentences, group, strict=True)
-    ]
-    with atomic_path(path) as partial:
-        # a source with half of a surrogate pair is listed as a problem, and must not stop the file
-        table = pd.DataFrame(rows, columns=list(COLUMNS))
-        table.to_csv(partial, index=False, lineterminator="\n", errors="backslashreplace")
+    They are those of a config, of a table with a column `sentence`, or of a text with one per line.
+    """
+    if isinstance(source, str):
+        if TEXT not in get_config(source).features:
+            offered = ", ".join(config.name for config in CONFIGS.values() if TEXT in config.features)
+            raise ConfigError(f"The config {source!r} has no English sentences. Use one of {offered}.")
+        columns = rows_of(source).to_dict()
+    elif is_table(source):
+        table = read_table(source)
+        columns = {**table.columns, TEXT: table.texts(TEXT)}
+    else:
+        columns = {TEXT: [line.strip() for line in read_lines(source)]}
+    number = len(columns[TEXT])
+    defaults = {"id": range(1, number + 1), "stereotype": [""] * number}
+    chosen = {name: columns.get(name, defaults.get(name)) for name in ("id", TEXT, "stereotype")}
+    return pd.DataFrame(chosen).astype({"id": str, "stereotype": str})
 
 
 def problem_of(made: Translation, language: str) -> str:
@@ -100,12 +73,10 @@ def problem_of(made: Translation, language: str) -> str:
 
 def gest_sentences(limit: int | None = None) -> list[GestSentence]:
     """GEST's sentences, or the first `limit` of them."""
-    if limit is not None and limit < 1:
-        raise ConfigError(f"limit must be 1 or more, not {limit}.")
-    new, old = (rows_of(name).to_list() for name in ("en", "en_1_0"))
+    new, old = (rows_of(name).to_list()[:limit] for name in ("en", "en_1_0"))
     return [
-        GestSentence(row["id"], row["stereotype"], row["sentence"], before["sentence"])
-        for row, before in zip(new[:limit], old[:limit], strict=True)
+        GestSentence(row["id"], row["stereotype"], row[TEXT], before[TEXT])
+        for row, before in zip(new, old, strict=True)
     ]
 
 

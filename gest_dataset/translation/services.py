@@ -1,51 +1,64 @@
-"""The paid services, through their official clients: DeepL, Google Cloud Translation and Amazon Translate.
+"""Paid services through their official clients: DeepL, Google Cloud Translation and Amazon Translate.
 
-A new service is a function that opens its client and an entry in `SERVICES`.
+Keys come from the environment, and their values are removed from every message. The clients' own retries are
+off. A new service is a function that opens its client and an entry in services.yaml.
 """
 
 from __future__ import annotations
 
-import importlib
+import logging
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import perf_counter, sleep
 from typing import Any
+from urllib.parse import urlsplit
 
-from gest_dataset.translation.translator import TranslationError
+import yaml
+
+from gest_dataset.errors import ConfigError, UnsupportedLanguageError, import_extra
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.retry import RetryPolicy, parse_retry_after
+from gest_dataset.translation.translator import (
+    Batch,
+    Translation,
+    TranslationError,
+    TranslationStoppedError,
+    Translator,
+    make_translation,
+)
+
+logger = logging.getLogger(__name__)
+RETRY = RetryPolicy(retries=9, first_delay=1.0, longest_delay=60.0)
+_MESSAGE_LENGTH = 600
+# What the clients' errors say, in their class names, codes and messages
+_QUOTA = re.compile(r"QuotaExceeded|dailyLimitExceeded|quotaExceeded|\bLimitExceededException")
+_BUSY = re.compile(r"Throttling|TooManyRequests|RequestLimitExceeded|[rR]ateLimitExceeded")
+_LANGUAGE = re.compile(r"UnsupportedLanguagePair|target_lang\b.*not supported|Bad language pair")
+_UNREACHABLE = re.compile(r"Connection|Timeout|Transport|HTTPClientError")
 
 Send = Callable[[Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Service:
-    """A translation service.
-
-    `keys` are alternative groups of environment variables, `secrets` those to hide, `servers` those that
-    name another server than the service's own in `domain`. A request takes `texts` texts with `size` bytes.
-    `connect` opens the client and returns the function that translates a batch to a language.
-    """
+    """An entry of services.yaml; `connect` opens the client of a language and returns how to send a batch."""
 
     title: str
-    keys: tuple[tuple[str, ...], ...]
-    secrets: tuple[str, ...]
-    servers: tuple[str, ...]
-    domain: str
+    connect: Callable[[str], Send]
     texts: int
     size: int
-    connect: Callable[[str], Send]
-
-
-def _import(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise TranslationError(
-            f'The client {module} is not installed: pip install "gest-dataset[translate]" ({error}).'
-        ) from error
+    keys: list[list[str]]
+    secrets: list[str]
+    servers: list[str]
+    domain: str
 
 
 def _connect_deepl(language: str) -> Send:
-    deepl = _import("deepl")
+    deepl = import_extra("deepl", "translate")
     deepl.http_client.max_network_retries = 0
     # without a URL the client uses the one that the key is for, free or paid
     server = os.environ.get("DEEPL_SERVER_URL") or None
@@ -60,26 +73,23 @@ def _connect_deepl(language: str) -> Send:
 
 
 def _connect_google(language: str) -> Send:
-    api = _import("google.cloud.translate_v2")
+    api = import_extra("google.cloud.translate_v2", "translate")
     credentials = None  # the client finds the file of a service account itself
     if key := os.environ.get("GOOGLE_API_KEY", "").strip():
-        credentials = _import("google.auth.api_key").Credentials(key)
+        credentials = import_extra("google.auth.api_key", "translate").Credentials(key)
     server = os.environ.get("GOOGLE_TRANSLATE_ENDPOINT")
     options = {"api_endpoint": server} if server else None
     client = api.Client(credentials=credentials, client_options=options)
-
-    def send(texts: Sequence[str]) -> list[str]:
-        # the default format, HTML, would escape apostrophes
-        answers = client.translate(
-            list(texts), source_language="en", target_language=language, format_="text", model="nmt"
-        )
-        return [answer["translatedText"] for answer in answers]
-
-    return send
+    # the default format, HTML, would escape apostrophes
+    request = partial(client.translate, source_language="en", format_="text", model="nmt")
+    return lambda texts: [
+        answer["translatedText"] for answer in request(list(texts), target_language=language)
+    ]
 
 
 def _connect_amazon(language: str) -> Send:
-    boto3, config = _import("boto3"), _import("botocore.config")
+    boto3 = import_extra("boto3", "translate")
+    config = import_extra("botocore.config", "translate")
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
         raise TranslationError("Amazon Translate needs a region: set AWS_REGION, for example to eu-west-1.")
@@ -87,10 +97,8 @@ def _connect_amazon(language: str) -> Send:
     client = boto3.client("translate", region_name=region, config=retries)
 
     def send(texts: Sequence[str]) -> list[str]:
-        answers = [
-            client.translate_text(Text=text, SourceLanguageCode="en", TargetLanguageCode=language)
-            for text in texts
-        ]
+        request = partial(client.translate_text, SourceLanguageCode="en", TargetLanguageCode=language)
+        answers = [request(Text=text) for text in texts]
         if any(answer["TargetLanguageCode"] != language for answer in answers):
             raise TranslationError(f"Amazon Translate did not answer in {language}; nothing was stored.")
         return [answer["TranslatedText"] for answer in answers]
@@ -98,36 +106,93 @@ def _connect_amazon(language: str) -> Send:
     return send
 
 
-_AWS_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-SERVICES: dict[str, Service] = {
-    "deepl": Service(
-        title="DeepL",
-        keys=(("DEEPL_AUTH_KEY",),),
-        secrets=("DEEPL_AUTH_KEY",),
-        servers=("DEEPL_SERVER_URL",),
-        domain="deepl.com",
-        texts=50,
-        size=100_000,  # of 128 KiB for the whole request
-        connect=_connect_deepl,
-    ),
-    "google": Service(
-        title="Google Cloud Translation",
-        keys=(("GOOGLE_API_KEY",), ("GOOGLE_APPLICATION_CREDENTIALS",)),
-        secrets=("GOOGLE_API_KEY",),
-        servers=("GOOGLE_TRANSLATE_ENDPOINT",),
-        domain="googleapis.com",
-        texts=128,
-        size=5_000,
-        connect=_connect_google,
-    ),
-    "amazon": Service(
-        title="Amazon Translate",
-        keys=(_AWS_KEYS,),
-        secrets=(*_AWS_KEYS, "AWS_SESSION_TOKEN"),
-        servers=("AWS_ENDPOINT_URL_TRANSLATE", "AWS_ENDPOINT_URL"),
-        domain="amazonaws.com",
-        texts=1,
-        size=10_000,
-        connect=_connect_amazon,
-    ),
-}
+_CONNECT = {"deepl": _connect_deepl, "google": _connect_google, "amazon": _connect_amazon}
+_TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+SERVICES = {name: Service(connect=_CONNECT[name], **entry) for name, entry in _TABLE.items()}
+_SECRETS = [key for service in SERVICES.values() for key in service.secrets]
+
+
+def open_service(name: str, language: str) -> Translator:
+    """The translator of a service; key and client are needed when the first batch is sent."""
+    service = SERVICES[name]
+    # another server than the service's own: its translations are kept apart
+    address = next((value for key in service.servers if (value := os.environ.get(key, "").strip())), "")
+    url = urlsplit(address if "//" in address else f"https://{address}")
+    own = f".{url.hostname or service.domain}".endswith(f".{service.domain}")
+    server = f"{url.netloc.rpartition('@')[2]}{url.path.rstrip('/')}"
+    settings = "" if own else f"server={server}"
+    return Translator(name, "", settings, lambda texts: _translate(texts, service, language))
+
+
+def _translate(texts: Sequence[str], service: Service, language: str) -> Generator[Batch, None, None]:
+    if not any(all(os.environ.get(name) for name in group) for group in service.keys):
+        keys = " or ".join(" and ".join(group) for group in service.keys)
+        raise TranslationError(f"{service.title} needs a key: set {keys} in the environment.")
+    send = _with_retries(partial(service.connect, language), service, language)
+    for batch in _batches(texts, service):
+        if len(batch) == 1 and len(batch[0].encode()) > service.size:
+            problem = f"longer than the {service.size:,} bytes that {service.title} accepts"
+            yield Batch([Translation(batch[0], "", problem)])
+            continue
+        start = perf_counter()
+        answers = _with_retries(partial(send, batch), service, language)
+        if len(answers) != len(batch) or not all(isinstance(answer, str) for answer in answers):
+            raise TranslationError(f"{service.title} returned {answers!r:.300} for {len(batch)} texts.")
+        made = [make_translation(text, answer) for text, answer in zip(batch, answers, strict=True)]
+        yield Batch(made, sum(map(len, batch)), perf_counter() - start)
+
+
+def _batches(texts: Sequence[str], service: Service) -> Iterator[list[str]]:
+    """As many texts as a request takes; one that is too long is alone."""
+    batch: list[str] = []
+    for text in texts:
+        size = sum(len(other.encode()) for other in (*batch, text))
+        if batch and (len(batch) == service.texts or size > service.size):
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
+
+
+def _with_retries(call: Callable[[], Any], service: Service, language: str) -> Any:
+    """The result of a call, repeated as long as its failure may pass."""
+    for attempt in range(RETRY.retries + 1):
+        try:
+            return call()
+        except (TranslationError, ConfigError):
+            raise
+        except Exception as error:  # which classes a client raises depends on what it is built on
+            status, headers = _response(error)
+            names = " ".join(cls.__name__ for cls in type(error).__mro__)
+            reason = f"{type(error).__name__}: {error}"
+            details = f"{names} {reason} {getattr(error, 'errors', '')}"
+        for secret in (os.environ.get(name, "").strip() for name in _SECRETS):
+            reason = reason.replace(secret, "<key>") if secret else reason
+        reason = reason[:_MESSAGE_LENGTH]
+        # raised below the handler, so that the client's error with its request is not chained
+        if status == 456 or (status != 429 and _QUOTA.search(details)):  # 456 is DeepL's
+            raise TranslationStoppedError(f"{service.title} has no quota left; resume later.\n{reason}")
+        busy = status == 429 or (status or 0) >= 500 or _BUSY.search(details)
+        if not busy and not (status is None and _UNREACHABLE.search(names)):
+            refused = UnsupportedLanguageError if _LANGUAGE.search(details) else TranslationError
+            raise refused(
+                f"{service.title} refused to translate to {LANGUAGES[language].name} ({language}): {reason}\n"
+                f"Check the key, and that the service offers the language."
+            )
+        if attempt == RETRY.retries:
+            break
+        seconds = RETRY.delay(attempt, parse_retry_after(headers))
+        logger.warning("%s: waiting %.0f s (%s)", service.title, seconds, reason.partition("\n")[0][:120])
+        sleep(seconds)
+    raise TranslationStoppedError(f"{service.title} does not answer; resume later.\n{reason}")
+
+
+def _response(error: Any) -> tuple[int | None, Mapping[str, str]]:
+    """The HTTP status and headers of a client's error: DeepL's, Amazon's or Google's."""
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):
+        metadata = response.get("ResponseMetadata", {})
+        return metadata.get("HTTPStatusCode"), metadata.get("HTTPHeaders", {})
+    status = getattr(error, "http_status_code", getattr(error, "code", None))
+    return status if isinstance(status, int) else None, getattr(response, "headers", {})

@@ -6,20 +6,19 @@ import re
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub.errors import RepositoryNotFoundError
 from tqdm.auto import tqdm
 
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.sources import cache_directory
-from gest_dataset.errors import ConfigError
-from gest_dataset.languages import LANGUAGES, SOURCE
+from gest_dataset.errors import ConfigError, ModelError, UnsupportedLanguageError
+from gest_dataset.languages import target_languages
 from gest_dataset.storage import file_lock
-from gest_dataset.translation.cloud import open_service
 from gest_dataset.translation.file import open_file
-from gest_dataset.translation.services import SERVICES
+from gest_dataset.translation.services import SERVICES, open_service
 from gest_dataset.translation.translator import (
     EMPTY,
     Translation,
@@ -29,7 +28,7 @@ from gest_dataset.translation.translator import (
 )
 
 # How users write each system
-SYSTEMS = ("hf:MODEL_OR_PATH", "deepl", "google", "amazon", "chat:MODEL", "file:PATH")
+SYSTEMS = ("hf:MODEL_OR_PATH", *SERVICES, "chat:MODEL", "file:PATH")
 
 
 @dataclass(frozen=True)
@@ -44,14 +43,8 @@ class Translated:
     new: int
     failed: int
     units: int
-    unit: str
     seconds: float
     stopped: str = ""
-
-    @property
-    def rate(self) -> float | None:
-        """Units per second."""
-        return self.units / self.seconds if self.seconds else None
 
 
 def open_translator(
@@ -69,19 +62,25 @@ def open_translator(
     `{language}` in the name stands for the language's code. `endpoint` is the server of a chat model; the
     other settings are for models of Hugging Face.
     """
-    if language not in LANGUAGES or language == SOURCE:
-        offered = ", ".join(code for code in LANGUAGES if code != SOURCE)
-        raise ConfigError(f"There is no target language {language!r}. Choose one of {offered}.")
+    if target_languages(language) != [language]:
+        raise ConfigError(f"Give exactly one target language, not {language!r}.")
+    is_template = "{language}" in system
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
     if (kind == "chat") != (endpoint is not None):
         raise ConfigError("Only a chat model has an endpoint: --system chat:MODEL --endpoint URL.")
+    if revision is not None and kind != "hf":
+        raise ConfigError(f"{system!r} has no revisions; only hf: models do.")
     if kind == "hf" and name:
         from gest_dataset.translation.huggingface import open_model  # imports torch
 
-        return open_model(name, language, device, dtype, batch_tokens, revision)
-    if revision is not None:
-        raise ConfigError(f"{system!r} has no revisions, only hf: models have.")
+        try:
+            return open_model(name, language, device, dtype, batch_tokens, revision)
+        except ModelError as error:
+            missing = error.__cause__ and isinstance(error.__cause__.__cause__, RepositoryNotFoundError)
+            if missing and is_template:
+                raise UnsupportedLanguageError(str(error)) from error
+            raise
     if endpoint is not None and name:
         from gest_dataset.translation.chat import open_chat  # imports transformers
 
@@ -121,40 +120,43 @@ def translate_all(
     progress: bool = True,
 ) -> Translated:
     """Translate with an open translator, and report the work."""
-    done = {text: Translation(text, "", problem) for text in texts if (problem := _problem(text))}
+    done = {text: Translation(text, "", "empty text") for text in texts if not text.strip()}
     wanted = [text for text in dict.fromkeys(texts) if text not in done]
-    folder = Path(store) if store else default_folder()
-    name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}")
-    busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
     identity = (translator.name, translator.revision, translator.settings, language)
     keys = {text: cache_key(*identity, text) for text in wanted}
+    folder = Path(store) if store else default_folder()
     units, seconds, stopped = 0, 0.0, ""
-    with ResponseCache(folder / "translations.sqlite3") if translator.cached else nullcontext() as cache:
-        done |= _cached(cache, keys)
-        if missing := [text for text in wanted if text not in done]:
-            with file_lock(folder / f"{name}.lock", busy) if cache is not None else nullcontext():
-                done |= _cached(cache, keys)  # of a process that has just ended
-                missing = [text for text in wanted if text not in done]
-                bar = tqdm(
-                    total=len(wanted),
-                    initial=len(wanted) - len(missing),
-                    desc=f"{translator.name} to {language}",
-                    unit="texts",
-                    disable=None if progress else True,
-                )
-                try:
-                    with bar, closing(translator.translate(missing)) as batches:
-                        for batch in batches:
-                            if cache is not None:
-                                cache.put(_rows(batch.translations, keys))
-                            done |= {made.source: made for made in batch.translations}
-                            units += batch.units
-                            seconds += batch.seconds
-                            bar.update(len(batch.translations))
-                except TranslationStoppedError as error:
-                    if not any(text in done for text in wanted):
-                        raise
-                    stopped = str(error)
+    path = folder / "translations.sqlite3" if translator.cached else Path(":memory:")
+    with ResponseCache(path) as cache:
+        stored = cache.get(keys.values())
+        for text in (text for text in wanted if keys[text] in stored):
+            done[text] = make_translation(text, stored[keys[text]]["translation"])
+        missing = [text for text in wanted if text not in done]
+        bar = tqdm(
+            total=len(wanted),
+            initial=len(wanted) - len(missing),
+            desc=f"{translator.name} to {language}",
+            unit="texts",
+            disable=None if progress and missing else True,
+        )
+        name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
+        busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
+        lock = file_lock(folder / name, busy) if missing and translator.cached else nullcontext()
+        try:
+            with lock, bar, closing(translator.translate(missing)) as batches:
+                for batch in batches if missing else ():
+                    made = {one.source: one for one in batch.translations}
+                    # an empty translation was paid for as well
+                    paid = [one for one in made.values() if one.problem in ("", EMPTY)]
+                    cache.put({keys[one.source]: {"translation": one.translation} for one in paid})
+                    done |= made
+                    units += batch.units
+                    seconds += batch.seconds
+                    bar.update(len(made))
+        except TranslationStoppedError as error:
+            if not any(text in done for text in wanted):
+                raise
+            stopped = str(error)
     reason = stopped.partition("\n")[0]
     translations = [done.get(text) or Translation(text, "", reason) for text in texts]
     return Translated(
@@ -163,7 +165,6 @@ def translate_all(
         new=sum(text in done and not done[text].problem for text in missing),
         failed=len({made.source for made in translations if made.problem}),
         units=units,
-        unit=translator.unit,
         seconds=seconds,
         stopped=stopped,
     )
@@ -185,31 +186,3 @@ def translate_distinct(
 def default_folder() -> Path:
     """The folder of cached translations."""
     return cache_directory().parent / "translations"
-
-
-def _problem(text: str) -> str:
-    """Why a text cannot be translated; empty if it can."""
-    if not text.strip():
-        return "empty text"
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        return "not valid Unicode (half of a surrogate pair)"
-    return ""
-
-
-def _cached(cache: ResponseCache | None, keys: dict[str, str]) -> dict[str, Translation]:
-    values = {} if cache is None else cache.get(keys.values())
-    return {
-        text: make_translation(text, values[key]["translation"])
-        for text, key in keys.items()
-        if key in values
-    }
-
-
-def _rows(translations: Sequence[Translation], keys: dict[str, str]) -> dict[str, dict[str, str]]:
-    """Cache entries; an empty translation was paid for as well."""
-    today = datetime.now(timezone.utc).date().isoformat()
-    return {
-        keys[made.source]: {"translation": made.translation, "date": today}
-        for made in translations
-        if made.problem in ("", EMPTY)
-    }

@@ -47,7 +47,7 @@ class Translator:
     revision: str
     settings: str
     translate: Callable[[Sequence[str]], Generator[Batch, None, None]]
-    unit: str
+    unit: str = "characters"
     cached: bool = True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,6 @@ class GestMasculineRate(base.CheckedMetric):
     }
     options = {"convention": lambda name, value: checks.check_choice(name, value, CONVENTIONS)}  # noqa: RUF012
     statistic = staticmethod(masculine_rate)
-
-    def _scoring_arguments(self) -> list[str]:
-        """The arguments of `masculine_rates` that `compute` passes on."""
-        from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
-
-        taken = ("system", "language", *self.options)
-        return [name for name in signature(masculine_rates).parameters if name not in taken]
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, base.Inputs]:
         from gest_dataset.gender import languages  # imports parsers

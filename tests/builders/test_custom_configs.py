@@ -32,7 +32,7 @@ NEW = NewConfig(
 
 def rows(*endings: tuple[str, str]) -> list[dict[str, Any]]:
     made = [
-        pair_row("hi", ["theirs"], 3, "I am tired.", f"मैं {masculine} हूँ", f"मैं {feminine} हूँ")
+        pair_row(None, "hi", ["theirs"], 3, "I am tired.", f"मैं {masculine} हूँ", f"मैं {feminine} हूँ")
         for masculine, feminine in endings or [("थका", "थकी"), ("गया", "गई")]
     ]
     assert not any(isinstance(row, str) for row in made)
@@ -67,8 +67,11 @@ def test_a_custom_config_in_a_built_folder(hindi: Path, tmp_path: Path) -> None:
     assert (built.rows, built.dropped) == (2, {"same": 2})
     write_card(out)
     card = (out / "README.md").read_text(encoding="utf-8")
-    for text in ("## GEST in Hindi", "| `hi_pairs` | same | 2 |", "- hi\n", "CC0-1.0", "Few rows."):
+    row = "| `hi_pairs` | 2 | hi, en | Pairs in Hindi | 2 |"
+    for text in ("## GEST in Hindi", row, "- hi\n", "| GEST in Hindi | CC0-1.0 |", "Few rows."):
         assert text in card
+    assert "kinit-sk" not in card
+    assert "Apache" not in card
     assert load_dataset(str(out), "hi_pairs", split="test").num_rows == 2
     build.check_build_folder(out)
 
@@ -90,10 +93,7 @@ def test_a_different_config_is_replaced_only_with_replace(hindi: Path) -> None:
     ("change", "message"),
     [
         ({"name": "SK_pairs"}, "sk_pairs is built into gest-dataset"),
-        ({"name": "slavic"}, "slavic is built into gest-dataset"),
         ({"name": "../hi"}, "is not a valid config name"),
-        ({"name": "a,b"}, "is not a valid config name"),
-        ({"languages": ("xx",)}, "There is no language 'xx'"),
     ],
 )
 def test_invalid_configs_are_refused(home: Path, change: dict[str, Any], message: str) -> None:
@@ -115,17 +115,7 @@ def test_remove_config(hindi: Path) -> None:
             remove_config(name)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"family": {"name": "x"}},
-        {"languages": ["xx"]},
-        {"languages": 1},
-        {"fields": {"id": {"meaning": "m", "feature": {"_type": "Nothing"}}}},
-        {"fields": {"id": {"meaning": "m"}}},
-        None,
-    ],
-)
+@pytest.mark.parametrize("change", [{"languages": ["xx"]}, None])
 def test_a_damaged_config_does_not_affect_others(
     hindi: Path, change: dict[str, Any] | None, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -163,7 +153,7 @@ def test_custom_languages(home: Path) -> None:
         languages.add(replace(HINDI, name="Hindustani"))
     assert languages.add(replace(HINDI, name="Hindustani"), replace=True) == LANGUAGES["hi"]
     assert languages.target_languages("hi") == ["hi"]
-    with pytest.raises(ConfigError, match="sk is built in as Slovak"):
+    with pytest.raises(ConfigError, match="is built in and cannot be changed"):
         languages.add(replace(LANGUAGES["sk"], name="Other"))
     with pytest.raises(ConfigError, match="is not a language code"):
         languages.add(replace(HINDI, code="../x"))

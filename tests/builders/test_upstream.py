@@ -8,15 +8,13 @@ import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.builders.pairs import WordDifference, differing_word
-from gest_dataset.data import sources
-from tests.builders.test_builders import row_hash
+from tests.builders.test_builders import read, row_hash
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.upstream, pytest.mark.usefixtures("upstream")]
@@ -25,13 +23,6 @@ HASHES = Path(__file__).with_name("row_hashes_upstream.json")
 MISSING = "kinit-sk/gest/data/gender_variants.csv"  # pinned, but too large for the mirror
 PER_STEREOTYPE = [254, 215, 256, 207, 200, 197, 243, 251, 229, 215, 231, 222, 222, 194, 208, 221]
 BUILDABLE = [name for name, config in CONFIGS.items() if MISSING not in config.sources]
-
-
-def read(name: str) -> tuple[list[dict[str, Any]], Counter[str]]:
-    config = CONFIGS[name]
-    dropped: Counter[str] = Counter()
-    rows = list(config.read({key: sources.fetch(key) for key in config.sources}, dropped))
-    return rows, dropped
 
 
 @pytest.mark.parametrize("name", BUILDABLE)
@@ -46,9 +37,6 @@ def test_rows(name: str) -> None:
 def test_stereotypes_have_the_papers_sizes(name: str) -> None:
     counts = Counter(row["stereotype"] for row in read(name)[0])
     assert [counts[i] for i in range(1, 17)] == PER_STEREOTYPE
-
-
-# Rows with two candidates that are equal but for their case, which are the same tokens to many models
 
 
 @pytest.mark.parametrize("bias_type", ["race", "profession"])
@@ -105,14 +93,3 @@ def test_pair_rules_agree_with_the_authors_annotations(upstream: Path) -> None:
     ]
     verdicts = Counter((isinstance(differing_word(a, b), WordDifference), label) for a, b, label in triples)
     assert verdicts == {(True, "C"): 79, (True, "G"): 1, (False, "G"): 19, (False, "X"): 61}
-
-
-@pytest.mark.parametrize("language", ["be", "ru", "uk", "hr", "sl", "sr", "cs", "pl", "sk", "bg"])
-def test_the_table_of_neutral_translations_in_the_docs(language: str) -> None:
-    rows, _ = read(f"{language}_neutral")
-    counts = Counter(row["stereotype"] for row in rows)
-    assert min(counts[i] for i in range(1, 17)) >= 7
-    table = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
-    by_stereotype = ", ".join(str(counts[i]) for i in range(1, 17))
-    sources_of_rows = len({row["source"] for row in rows})
-    assert f"| `{language}_neutral` | {len(rows):,} | {sources_of_rows} | {by_stereotype} |" in table

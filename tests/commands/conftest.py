@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gest_dataset import cli
+from tests.support import zoo
 
 Gest = Callable[..., "subprocess.CompletedProcess[str]"]
 Called = Gest
@@ -19,18 +21,17 @@ Called = Gest
 def gest(
     one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Gest:
-    """Run a command in this process, on the test mirror and in `tmp_path`; keywords are GEST_ variables."""
+    """Run a command in this process, on the test mirror and in `tmp_path`; keywords are variables."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
 
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         capsys.readouterr()
         code = 0
         with monkeypatch.context() as patch:
             for name, value in environment.items():
-                assert name.startswith("GEST_"), f"{name} is read at import: use gest_process"
                 patch.setenv(name, value)
-            patch.setattr(sys, "argv", ["gest", *arguments])
+            patch.setattr(sys, "argv", ["gest", *map(str, arguments)])
             try:
                 cli.main()
             except SystemExit as ended:
@@ -44,6 +45,13 @@ def gest(
 @pytest.fixture
 def gest_here(gest: Gest) -> Gest:
     return gest
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> None:
+    """The folders `bert` and `gpt2` in the current directory."""
+    for animal in ("bert", "gpt2"):
+        shutil.copytree(zoo.directory(animal), tmp_path / animal)
 
 
 @pytest.fixture

@@ -12,8 +12,6 @@ from gest_dataset.stereotypes import STEREOTYPES
 from tests.commands.conftest import Gest
 from tests.support.chats import MODEL, chatting, planted
 
-pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
-
 
 def test_estimate_run_and_reread(gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = load_dataset("gest", "en", split="test").to_list()

@@ -47,7 +47,7 @@ def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
     for arguments in (("lines.txt",), ("table.jsonl",), ("table.csv", "--column", "to")):
         done = gest("detect-gender", *arguments, *SLOVAK, "--json")
         assert done.returncode == 0, done.stderr
-        assert "1 × not translated: English" in done.stderr
+        assert "1 x not translated: English" in done.stderr
         outputs.append(done.stdout)
     assert outputs == outputs[:1] * 3
     found = [json.loads(line) for line in outputs[0].splitlines()]
@@ -65,10 +65,9 @@ def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
 def test_blank_lines_keep_their_numbers(
     name: str, gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    content = f"{TEXTS[0]}\n\n{TEXTS[1]}\n"
     if name == "table.jsonl":
         content = "\n\n".join(json.dumps({"text": text}) for text in TEXTS[:2])
-    else:
-        content = f"{TEXTS[0]}\n\n{TEXTS[1]}\n"
     content = f"text\n{content}" if name == "table.csv" else content
     (tmp_path / name).write_bytes(content.encode())
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
@@ -79,43 +78,25 @@ def test_blank_lines_keep_their_numbers(
     assert (found[1]["gender"], found[1]["problem"]) == ("unknown", "empty")
 
 
-def test_a_model_of_another_language(gest: Gest, tmp_path: Path) -> None:
+def test_wrong_input(gest: Gest, tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes("Bola som unavená.".encode("latin-1"))
+    (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "cs.udpipe").write_bytes(b"")
-    done = gest("detect-gender", "--text", "x", "--language", "sk", "--parser-model", "cs.udpipe")
-    assert done.returncode == 2
-    assert "cs.udpipe looks like a Czech model" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
+    before = write_table(tmp_path / "table.csv", TEXTS).read_bytes()
+    for arguments, code, message in (
         ((), 2, "Give either a file of sentences or --text"),
         (("x.txt", "--text", "x"), 2, "Give either a file of sentences or --text"),
         (("no.txt",), 2, "no.txt"),
         (("latin.txt",), 1, "latin.txt, line 1:"),
         (("empty.txt",), 1, "has no sentence"),
-        (("numbers.jsonl",), 1, "row 1:"),
         (("table.csv",), 2, "--column is missing; its columns are from, to"),
         (("table.csv", "--column", "text"), 2, "'text'"),
-        (("empty.txt", "--column", "text"), 2, "has no columns"),
-        (("--text", " "), 1, "--text has no sentence"),
         (("table.csv", "--column", "to", "--output", "./table.csv"), 2, "table.csv is an input"),
         (("table.csv", "--column", "to", "--output", "."), 2, "is a folder"),
-    ],
-)
-def test_wrong_input(gest: Gest, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str) -> None:
-    (tmp_path / "latin.txt").write_bytes("Bola som unavená.".encode("latin-1"))
-    (tmp_path / "empty.txt").write_text("\n")
-    (tmp_path / "numbers.jsonl").write_text('{"text": 3}\n')
-    before = write_table(tmp_path / "table.csv", TEXTS).read_bytes()
-    done = gest("detect-gender", *arguments, *SLOVAK)
-    assert done.returncode == code, done.stderr
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+        (("--text", "x", "--language", "de"), 2, "There are no rules for 'de'"),
+        (("--text", "x", "--parser-model", "cs.udpipe"), 2, "cs.udpipe looks like a Czech model"),
+    ):
+        done = gest("detect-gender", *SLOVAK, *arguments)
+        assert done.returncode == code, done.stderr
+        assert message in done.stderr
     assert (tmp_path / "table.csv").read_bytes() == before
-
-
-def test_a_language_without_rules(gest: Gest) -> None:
-    done = gest("detect-gender", "--text", "x", "--language", "de")
-    assert done.returncode == 2
-    assert "There are no rules for 'de'" in done.stderr

@@ -7,20 +7,23 @@ import io
 import json
 import re
 import sys
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from datasets import load_dataset
 
-from gest_dataset import statistics
 from gest_dataset.commands import tables
+from gest_dataset.gender import parsers as module
+from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.folder import read_run
-from gest_dataset.translation import masculine_rates
+from gest_dataset.translation import services, systems
 from tests.commands.conftest import Gest
-from tests.conftest import MIRROR, ROOT, Edit
+from tests.conftest import MIRROR, ROOT
+from tests.support import services as loopback
 
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
 FOLDER = MIRROR / "kinit-sk/gest/data/translations"
@@ -76,21 +79,6 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     assert read_run(run.path).result == run.result
 
 
-def test_a_finished_run_survives_an_interrupt(
-    gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(experiment: object, convention: str) -> None:
-        raise KeyboardInterrupt
-
-    assert gest(*ON_FILE, "--output", "run").returncode == 0
-    before = read_run(tmp_path / "run")
-    with monkeypatch.context() as patch:
-        patch.setattr(masculine_rates, "measure", interrupted)
-        assert gest(*ON_FILE, "--output", "run").returncode == 130
-    after = read_run(tmp_path / "run")
-    assert (after.manifest, after.result) == (before.manifest, before.result)
-
-
 def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> None:
     sentences = read_rows(MIRROR / "kinit-sk/gest/data/gest.csv")
     number = {row["sentence"]: i for i, row in enumerate(sentences)}
@@ -100,9 +88,14 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     rows[empty]["to"] = " "
     rows[english]["to"] = english
     rows[garbled]["to"] = "Dokážem to, so ťažkosťami.".encode().decode("latin-1")
-    write_rows(tmp_path / "bad.csv", [*rows.values(), {"from": doubled, "to": "Niečo celkom iné."}])
+    unknown = [{"from": text, "to": "Som unavený."} for text in ("I am not in GEST.", "Nor am I.")]
+    unknown.append({"from": f'The woman said: "{doubled}"', "to": "Žena povedala: „Som unavená.“"})
+    write_rows(tmp_path / "bad.csv", [*rows.values(), {"from": doubled, "to": "Iné."}, *unknown])
     done = gest("masculine-rate", "--translations", "bad.csv", *SLOVAK)
     assert done.returncode == 0, done.stderr
+    assert "bad.csv: sentences that are not in GEST: 2\n    'I am not in GEST.'\n" in done.stderr
+    content = json.loads(gest("masculine-rate", "--translations", "bad.csv", *SLOVAK, "--json").stdout)
+    assert content["not_in_gest"] == {"count": 2, "examples": ["I am not in GEST.", "Nor am I."]}
     run = read_run(tmp_path / "gest-runs" / "bad" / "sk")
     bad = {row["id"]: row["problem"] for row in run.table.to_pylist() if row["problem"]}
     skipped = run.result["skipped"]
@@ -115,7 +108,6 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
         doubled: "2 different translations",
     }
     assert len(bad) == len(reasons)
-    assert f"{len(reasons)} sentences count as unknown" in done.stderr
     for source, reason in reasons.items():
         name = f"gest-{number[source]:04d}"
         assert reason in bad[name]
@@ -152,17 +144,15 @@ def test_the_number_of_lines(gest: Gest, tmp_path: Path) -> None:
     file, arguments = tmp_path / "mt.txt", ("masculine-rate", "--translations", "mt.txt", *SLOVAK)
     for content, options, message in (
         (lines[:-1], (), "mt.txt has 33 lines; it needs one for each of the 34 lines of `gest build"),
-        ([], (), "mt.txt has 0 lines"),
         (lines[:4], ("--limit", "5"), "or for the first 5."),
+        (["", *lines[1:5]], ("--limit", "5"), "1 x mt.txt, line 1 is empty"),
     ):
         file.write_text("".join(f"{line}\n" for line in content), encoding="utf-8")
         done = gest(*arguments, *options)
-        assert (done.returncode, done.stdout) == (1, "")
         assert message in done.stderr
-    file.write_text("\n".join(["", *lines[1:5]]), encoding="utf-8")
-    done = gest(*arguments, "--limit", "5")
     assert done.returncode == 0
-    assert "1 x mt.txt, line 1 is empty" in done.stderr
+    assert "nan" not in done.stdout
+    assert "undefined, because a stereotype has no sentence of known gender" in done.stdout
     done = gest("pairs", "--translations", "mt.txt", *SLOVAK, "--limit", "5", "--output", "pairs")
     assert done.returncode == 2
     assert "has plain translations only" in done.stderr
@@ -215,26 +205,54 @@ def test_a_language_that_fails(gest: Gest, tmp_path: Path, two_languages: tuple[
     assert not (tmp_path / "run" / "result.json").exists()
 
 
-def test_systems_are_compared(gest: Gest, tmp_path: Path, edited: Edit) -> None:
-    google = f"{FOLDER}/google_translate/sk/translations.csv"
-    systems = {"deepl": f"file:{DEEPL}", "google": f"file:{google}", "published": "published:google"}
-    for name, system in systems.items():
-        done = gest("masculine-rate", "--system", system, *SLOVAK, "--output", name)
-        assert done.returncode == 0, done.stderr
-    tables_of = {name: read_run(tmp_path / name).table for name in systems}
-    genders = {name: table["gender"].to_pylist() for name, table in tables_of.items()}
-    stereotypes = tables_of["deepl"]["stereotype"].to_pylist()
-    direct = statistics.compare("f_s", genders["google"], genders["deepl"], stereotypes)
-    done = gest("compare", "deepl", "google", "--json")
+def test_a_system_that_lacks_a_language(gest: Gest, two_languages: tuple[str, ...]) -> None:
+    parser = two_languages[3:7]
+    arguments = ("masculine-rate", "--system", "published:deepl", *parser, "--output", "all")
+    done = gest(*arguments, "--language", "sk,hr,be")
     assert done.returncode == 0, done.stderr
-    (shown,) = json.loads(done.stdout)["differences"]
-    assert shown["comparison"]["difference"] == direct.difference
-    assert asdict(direct).items() <= {**shown["comparison"], **asdict(direct)}.items()
-    assert (shown["n"], shown["unknown"], shown["missing"]) == (30, 4, 0)
-    assert gest("compare", "deepl", "published").returncode == 2
-    edited("kinit-sk/gest/data/gest_1.1.csv", lambda content: content.replace(b"I ", b"I really ", 1))
-    assert gest(*ON_FILE, "--output", "after").returncode == 0
-    assert gest("compare", "deepl", "after").returncode == 2
+    assert re.match(r"sk f_s .*/34\n1 languages: ", done.stdout)
+    assert "left out, the system lacks them: hr, be\n" in done.stderr
+    content = json.loads(gest(*arguments, "--language", "sk,hr", "--json").stdout)
+    assert [run["language"] for run in content["runs"]] == ["sk"]
+    assert (list(content["lacking"]), content["failed"]) == (["hr"], {})
+    none = gest(*arguments, "--language", "hr,be")
+    assert none.returncode == 2
+    assert "no published translations by 'published:deepl' to Belarusian" in none.stderr
+
+
+def test_an_interrupted_run_translates_and_parses_nothing_twice(
+    gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("deepl")
+    parsed: list[str] = []
+
+    def parse(texts: Sequence[str]) -> Iterator[dict[str, str]]:
+        for number, text in enumerate(texts):
+            if number == 12:
+                raise KeyboardInterrupt
+            parsed.append(text)
+            tail = "\t_\tX\t_\t_\t0\troot\t_\t_"
+            yield {text: "\n".join(f"{i}\t{word}{tail}" for i, word in enumerate(text.split(), 1)) + "\n\n"}
+
+    parsers = {**module.PARSERS, "stanza": lambda language, model: Parser("counting", parse)}
+    monkeypatch.setattr(module, "PARSERS", parsers)
+    monkeypatch.setattr(systems, "default_folder", lambda: tmp_path / "store")
+    monkeypatch.setitem(services.SERVICES, "deepl", replace(services.SERVICES["deepl"], texts=10))
+    monkeypatch.setenv("DEEPL_AUTH_KEY", "k3y")
+    with loopback.serving(loopback.deepl) as server:
+        server.script = [loopback.deepl, loopback.deepl, (456, {}, {"message": "Quota exceeded"})]
+        monkeypatch.setenv("DEEPL_SERVER_URL", server.url)
+        arguments = ("masculine-rate", "--system", "deepl", "--language", "sk", "--parser", "stanza")
+        done = gest(*arguments, "--output", "run")
+        assert done.returncode == 1
+        assert "DeepL has no quota left" in done.stderr
+        codes = [gest(*arguments, "--output", "run").returncode for _ in range(3)]
+        assert codes == [130, 130, 0]
+        texts = list(dict.fromkeys(load_dataset("gest", "en", split="test")["sentence"]))
+        # the batch that the quota stopped is sent again
+        assert [*server.asked[:20], *server.asked[30:]] == texts
+    assert parsed == [loopback.slovak(text) for text in texts]
+    assert len(read_run(tmp_path / "run").table) == 34
 
 
 @pytest.mark.parametrize("command", ["masculine-rate", "pairs"])
@@ -253,10 +271,3 @@ def test_wrong_usage(gest: Gest, tmp_path: Path, command: str) -> None:
     assert foreign.returncode == 1
     assert "mine contains notes.txt" in foreign.stderr
     assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["notes.txt"]
-
-
-def test_undefined_numbers(gest: Gest) -> None:
-    done = gest(*ON_FILE, "--limit", "5")
-    assert done.returncode == 0, done.stderr
-    assert "nan" not in done.stdout
-    assert "undefined, because a stereotype has no sentence of known gender" in done.stdout

@@ -52,7 +52,7 @@ def test_help_lists_the_studies_with_a_line_each(gest: Gest) -> None:
         assert any(line.strip("│ ").startswith(f"{name} ") for line in shown.splitlines()), name
         assert f"study {name}" in cli.LINES
     code, shown, _ = gest("templates", "--help")
-    assert "Examples: gest study templates gest-runs" in shown
+    assert "gest study templates gest-runs" in shown
 
 
 def test_models_are_scored_and_kept_and_read_again(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,13 +119,12 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     [
         (("templates",), 2, "There are no runs for this study"),
         (("templates", "nowhere"), 1, "nowhere is not a directory"),
-        (("validity",), 2, "needs models with runs on GEST"),
+        (("validity",), 2, "There are no runs for this study"),
         (("topical", "--words", " , "), 2, "--words"),
         (("heuristics",), 2, "Either draw a sheet"),
         (("heuristics", "--draw", "a.csv", "--sheet", "a.csv"), 2, "Either draw a sheet"),
         (("heuristics", "--draw", "a.csv"), 2, "either from runs"),
         (("heuristics", "--sheet", "a.csv"), 2, "a.csv does not exist"),
-        (("all",), 2, "Give --papers"),
     ],
 )
 def test_wrong_use(gest: Gest, arguments: tuple[str, ...], code: int, message: str) -> None:

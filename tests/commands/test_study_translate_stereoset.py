@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from gest_dataset.runs.folder import read_run
 from gest_dataset.studies.stereoset_translation import checks
 from gest_dataset.studies.stereoset_translation.translate import translated_fields
 from tests.commands.conftest import Gest
-from tests.support import services, translators, zoo
+from tests.support import services, zoo
 from tests.support.services import Answer, Request, Server
 
 WITHIN, BETWEEN = "intrasentence", "intersentence"
@@ -118,38 +117,11 @@ def test_a_faithful_translator(gest: Gest, deepl: Server, tmp_path: Path) -> Non
 # A mistake, and the kind of problem that is found: what it makes of a text of ours
 FAULTS: list[tuple[str, str, Callable[[str], str], str, bool]] = [
     ("The farmer got up BLANK.", "context", lambda t: t.replace(" BLANK", ""), checks.LOST, True),
-    ("The farmer got up BLANK.", "context", lambda t: f"{t} BLANK", checks.LOST, True),
-    (
-        "The farmer got up BLANK.",
-        "context",
-        lambda t: t.replace(" BLANK.", "ova. BLANK"),
-        checks.AFTER_END,
-        False,
-    ),
-    ("The farmer got up BLANK.", "context", lambda t: t.replace("BLANK", "BLANKova"), checks.JOINED, False),
     ("The farmer got up BLANK.", "context", lambda t: t.replace(".", "!"), checks.END, False),
-    ("The farmer got up BLANK.", "context", lambda t: t.replace("got", "„got"), checks.PUNCTUATION, False),
-    (
-        "The farmer got up BLANK.",
-        "context",
-        lambda t: t.replace(" BLANK.", " BLANK .."),
-        checks.PUNCTUATION,
-        False,
-    ),
     ("early", "stereotype_word", lambda t: slovak("rather late"), checks.SAME_CANDIDATES, True),
     ("early", "stereotype_word", lambda t: "", checks.MISSING, True),
-    ("early", "stereotype_word", lambda t: "BLANK", checks.NOT_IN_PLACE, True),
-    ("early", "stereotype_word", lambda t: "skoro, včas", checks.EXTRA_PUNCTUATION, False),
     ("early", "stereotype_word", lambda t: "Skoro", checks.CAPITAL, False),
     ("Owls hunt at night.", "unrelated", lambda t: "Owls hunt at night.", checks.UNTRANSLATED, False),
-    ("Owls hunt at night.", "unrelated", lambda t: t.replace(".", "?"), checks.END, False),
-    (
-        "Owls hunt at night.",
-        "unrelated",
-        lambda t: slovak("He worked with great care."),
-        checks.SAME_CANDIDATES,
-        True,
-    ),
 ]
 
 
@@ -209,41 +181,12 @@ def test_a_translator_that_translates_BLANK_is_asked_with_another_mark(
     assert marks["contexts_by_marker"] == {"XYZ": len({row["context"] for row in source.values()})}
 
 
-def test_what_is_translated_before_a_fault_is_not_asked_again(
-    gest: Gest, deepl: Server, tmp_path: Path
-) -> None:
-    deepl.script = [deepl.translate, (456, {}, {"message": "Quota exceeded"})]
-    stopped = gest(*ARGUMENTS)
-    assert stopped.returncode == 1
-    assert stopped.stderr
-    before = [text for request in deepl.requests[:1] for text in request.texts]
-    deepl.requests.clear()
-    done = gest(*ARGUMENTS)
-    assert done.returncode == 0
-    assert before
-    assert set(before).isdisjoint(deepl.asked)
-    assert len(read(tmp_path / "out", WITHIN)) == len(english(WITHIN))
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([("intrasentence", "no-such-id", "context", "Text BLANK.")], "row 1: StereoSet has no text"),
-        ([(WITHIN, MERGED, "stereotype", "Text.")], "StereoSet has no text"),  # it follows from its word
-        (
-            [(WITHIN, MERGED, "target", "a"), (WITHIN, MERGED, "target", "b")],
-            "row 2: .* has two different corrections",
-        ),
-    ],
-)
-def test_corrections_that_fit_nothing(
-    gest: Gest, deepl: Server, tmp_path: Path, rows: list[tuple[str, ...]], message: str
-) -> None:
-    lines = [",".join(row) for row in [("test", "id", "field", "correction"), *rows]]
-    (tmp_path / "c.csv").write_text("\n".join(lines) + "\n")
-    wrong = gest(*ARGUMENTS, "--corrections", "c.csv")
-    assert wrong.returncode == 1
-    assert re.search(message, wrong.stderr)
+def test_corrections_that_fit_nothing(gest: Gest, deepl: Server, tmp_path: Path) -> None:
+    for row in ("intrasentence,no-such-id,context", f"{WITHIN},{MERGED},stereotype"):
+        (tmp_path / "c.csv").write_text(f"test,id,field,correction\n{row},Text BLANK.\n")
+        wrong = gest(*ARGUMENTS, "--corrections", "c.csv")
+        assert wrong.returncode == 1
+        assert "row 1: StereoSet has no text" in wrong.stderr
     assert deepl.requests == []
 
 
@@ -273,17 +216,3 @@ def test_a_file_of_translations(gest: Gest, tmp_path: Path) -> None:
     assert {row["problem"].partition(" of it")[0] for row in problems(tmp_path / "out")} == {
         f"{checks.MISSING}: mine.csv has no translation"
     }
-
-
-def test_a_translation_model(gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tiny one of the real class, which says random words: nothing of it gets past the checks unseen."""
-    monkeypatch.setattr("gest_dataset.translation.systems.default_folder", lambda: tmp_path / "kept")
-    done = gest(
-        *("study", "translate-stereoset", "sk", "--limit", "2"),
-        *("--system", f"hf:{translators.directory('nllb')}"),
-        *("--device", "cpu", "--output", "out"),
-    )
-    assert done.returncode == 0, done.stderr
-    within = [row for row in problems(tmp_path / "out") if row["test"] == WITHIN]
-    assert {row["problem"] for row in within if row["field"] == "context"} == {checks.LOST}
-    assert len(read(tmp_path / "out", BETWEEN)) == 2

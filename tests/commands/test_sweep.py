@@ -37,14 +37,14 @@ def suite(models: Mapping[str, Path], tmp_path: Path) -> str:
 def test_a_sweep_with_one_model_that_fails(suite: str, gest_here: Any) -> None:
     done = gest_here("sweep", suite, "--output", "out")
     assert done.returncode == 1
-    assert "Models: 2, cells: 4." in done.stderr
+    assert "Cells: 4." in done.stderr
     assert "one 2 of 2 cells" in done.stdout
     assert "broken 0 of 2 cells 2 failed" in done.stdout
     assert "failed: broken/slovak_gender, broken/demo_sk_pairs" in done.stderr
     assert "Report: out/leaderboard.html" in done.stderr
     again = gest_here("sweep", suite, "--output", "out")
     assert again.returncode == 1
-    assert "Models: 2, cells: 4, 2 of them already done." in again.stderr
+    assert "Cells: 4, 2 of them already done." in again.stderr
 
 
 def test_a_task_is_one_model_and_the_leaderboard_comes_later(
@@ -72,7 +72,6 @@ def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, ges
     command = ("sweep", "papers/gest-english.yaml", "--output", str(folder), "--check-published")
     done = gest_here(*command)
     assert done.returncode == 0
-    assert "33 cells of the suite are not finished" in done.stderr
     assert "0 of 68 printed numbers lie outside" in " ".join(done.stdout.split())
     shutil.rmtree(folder)
     planted(real, folder, "en_1_0", "roberta-base", english("roberta-base", 1.5))
@@ -81,7 +80,7 @@ def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, ges
     assert "q_7" in done.stdout
     lines = (folder / "published.csv").read_text().splitlines()
     assert len(lines) == 69
-    assert sum(line.endswith(",yes") for line in lines) == 1
+    assert sum(line.endswith(",True") for line in lines) == 1
 
 
 @pytest.mark.parametrize(

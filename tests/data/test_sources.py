@@ -60,7 +60,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream
     monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "hf"))
     monkeypatch.delenv("GEST_MIRROR", raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(sources, "_PAUSES", (0.0,) * 4)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
     entry = {"commit": "c0ffee", "licence": "MIT", "files": {"data/gest.csv": {"git_blob": blob(BODY)}}}
     table = tmp_path / "sources.json"
     table.write_text(json.dumps({"kinit-sk/gest": entry}))
@@ -68,10 +68,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream
     yield state
     running.shutdown()
     running.server_close()
-
-
-def test_blob_id_is_gits() -> None:
-    assert sources.git_blob_id(BODY) == blob(BODY)
 
 
 def test_mirror_file_is_read_in_place(mirror: Path) -> None:
@@ -105,7 +101,7 @@ def test_a_missing_file_is_an_error_with_its_address(mirror: Path, tmp_path: Pat
 
 
 def test_unknown_file_and_broken_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SourceError, match="not in the table"):
+    with pytest.raises(SourceError, match="is not listed"):
         sources.fetch("somebody/else/file.csv")
     (tmp_path / "table.json").write_text("{")
     monkeypatch.setenv("GEST_SOURCES", str(tmp_path / "table.json"))
@@ -134,7 +130,7 @@ def test_connection_and_server_errors_are_retried(server: Upstream) -> None:
 @pytest.mark.parametrize(("status", "tries", "kind"), [(404, 1, SourceError), (503, 4, UnreachableError)])
 def test_persistent_errors(server: Upstream, status: int, tries: int, kind: type[SourceError]) -> None:
     server.statuses = [status] * 10
-    with pytest.raises(SourceError, match=f"HTTP status {status}") as caught:
+    with pytest.raises(SourceError, match=str(status)) as caught:
         sources.fetch(KEY)
     assert type(caught.value) is kind
     assert len(server.requests) == tries
@@ -147,13 +143,6 @@ def cached_files() -> list[Path]:
 def test_different_content_is_not_stored(server: Upstream) -> None:
     server.body = BODY.replace(b"sing", b"ring")
     with pytest.raises(SourceError, match="different content than the pinned file"):
-        sources.fetch(KEY)
-    assert cached_files() == []
-
-
-def test_a_file_has_a_maximum_size(server: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_MAX_SIZE", 100_000)
-    with pytest.raises(SourceError, match="is larger than 100,000 bytes"):
         sources.fetch(KEY)
     assert cached_files() == []
 

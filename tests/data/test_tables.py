@@ -69,10 +69,12 @@ def test_texts_are_read_as_they_are(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "kind", "message"),
     [
-        ("a.csv", "text\nx\nďakujem\n".encode("cp1250"), DataError, "line 3: this is not UTF-8"),
-        ("a.csv", b"id;text\n1;a, b, c\n", DataError, "3 cells, but 1 columns"),
-        ("a.csv", b"id;text\n1;a\n", DataError, "the separator is a semicolon"),
-        ("a.tsv", b"id,text\n1,a\n", DataError, "the separator is a comma"),
+        (
+            "a.csv",
+            b"id;text\n1;a, b; c\n",
+            DataError,
+            "3 cells, but 2 columns. Quote cells that contain a semi",
+        ),
         ("a.csv", b"id,other\n1,a\n", ConfigError, "has no column 'text', only id, other"),
         ("a.csv", b"id,text\n1,a\n2,b, c\n", DataError, "line 3: 3 cells, but 2 columns"),
         ("a.csv", b'text\n"a\nb\n', DataError, "Quote cells that contain quotation marks"),
@@ -97,11 +99,44 @@ def test_errors_name_the_file_and_the_reason(
     assert str(raised.value).startswith(str(tmp_path / name))
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt"])
+@pytest.mark.parametrize(
+    ("text", "encoding", "named"),
+    [
+        ("mañana\nestoy cansado", "latin-1", "ISO-8859-1 (Latin-1)"),
+        ("x\nveľmi ďakujem", "cp1250", "WINDOWS-1250"),
+        ("Esu pavargęs\nir tyliai žiūriu", "cp1257", "WINDOWS-1257"),
+        ("I am tired\nЯ очень устал", "cp1251", "WINDOWS-1251"),
+        ("text\nďakujem", "utf-16", "UTF-16"),
+        ("text\nx", "utf-16-le", "UTF-16"),
+    ],
+)
+def test_other_encodings_are_named(name: str, text: str, encoding: str, named: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    with pytest.raises(DataError) as raised:
+        read_lines(tmp_path / name) if name == "a.txt" else read_table(tmp_path / name)
+    message = str(raised.value)
+    assert f"this is not UTF-8, but probably {named}. " in message
+    assert f"iconv -f {named.partition(' ')[0]} -t UTF-8 {name} > a-utf8" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "separator"), [("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", ";"), ("a.tsv", ",")]
+)
+def test_the_header_shows_the_separator(name: str, separator: str, tmp_path: Path) -> None:
+    """Spreadsheets write semicolons where the comma is a decimal one."""
+    lines = [["id", "text, if any"], ["1", "a, b"], ["2", f"c{separator} d"]]
+    text = "\n".join(separator.join(f'"{cell}"' for cell in cells) for cells in lines)
+    (tmp_path / name).write_text(f"{text}\n3\n", encoding="utf-8-sig")
+    columns = read_table(tmp_path / name).columns
+    assert columns == {"id": ["1", "2", "3"], "text, if any": ["a, b", f"c{separator} d", ""]}
+
+
 def test_missing_files(tmp_path: Path) -> None:
     for read in (read_table, read_lines):
         with pytest.raises(ConfigError, match=r"There is no file .*lost\.csv"):
             read(tmp_path / "lost.csv")
-    with pytest.raises(DataError, match="is not a data set saved to disk"):
+    with pytest.raises(DataError, match="is not a dataset saved to disk"):
         read_table(tmp_path)
 
 

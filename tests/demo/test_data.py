@@ -7,13 +7,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gest_dataset.builders import CONFIGS, demo, fingerprint
+from gest_dataset.builders import CONFIGS, demo
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data import sources
@@ -29,17 +27,9 @@ NAMES = ["demo_en", "demo_sk_pairs", "demo_uk_pairs", "demo_sl_pairs", "demo_con
 PAIRS = NAMES[1:4]
 UDPIPE = "GEST_UDPIPE_MODELS"
 
-# Who the quadruplets are about
-# What would tell the speaker's gender, or another's whom the first person may be taken for
-
 
 def rows(name: str) -> list[Row]:
     return list(CONFIGS[name].read({}, Counter()))
-
-
-def records(name: str) -> list[dict[str, Any]]:
-    lines = (demo.FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
 
 
 def texts(name: str) -> Iterator[str]:
@@ -50,24 +40,15 @@ def texts(name: str) -> Iterator[str]:
                 yield row[field]
 
 
-# Contents
-
-
 def test_the_configs() -> None:
     assert list(CONFIGS)[-len(NAMES) :] == NAMES
-    assert [name for name, config in CONFIGS.items() if config.embedded] == NAMES
-    for name in NAMES:
-        config = CONFIGS[name]
-        assert not config.sources
-        assert config.licence == "Apache-2.0"
-        assert demo.NOT_VALIDATED in config.description
-        assert len(rows(name)) == config.published_rows
-        assert len({row["id"] for row in rows(name)}) == config.published_rows
-
-
-def test_every_stereotype_has_equally_many_rows() -> None:
     for name, number in zip(NAMES, (10, 5, 5, 5, 2), strict=True):
-        assert Counter(record["stereotype"] for record in records(name)) == dict.fromkeys(STEREOTYPES, number)
+        config = CONFIGS[name]
+        assert (config.sources, config.licence) == ((), "Apache-2.0")
+        assert "not validated" in config.description
+        assert len({row["id"] for row in rows(name)}) == config.published_rows
+        records = [json.loads(line) for line in (demo.FOLDER / f"{name}.jsonl").read_text().splitlines()]
+        assert Counter(record["stereotype"] for record in records) == dict.fromkeys(STEREOTYPES, number)
 
 
 def test_fields_are_those_of_the_real_configs() -> None:
@@ -84,17 +65,11 @@ def test_fields_are_those_of_the_real_configs() -> None:
             CONFIGS[name].features.encode_example(row)
 
 
-# Texts
-
-
 def test_no_sentence_is_duplicated() -> None:
     for name in NAMES:
         for field in {"sentence", "source", "masculine", "feminine", *FIELDS[::2]} & set(rows(name)[0]):
             found = [row[field] for row in rows(name)]
             assert len(set(found)) == len(found)
-
-
-# Pairs
 
 
 def test_sources_are_english_sentences_of_the_same_stereotype() -> None:
@@ -119,12 +94,6 @@ def test_parser_reads_the_genders(name: str) -> None:
         found = Counter(one.gender for one in detect(sentences, language, model=model))
         assert found[gender] >= 0.9 * len(sentences)
         assert set(found) <= {gender, "unknown"}
-
-
-# Control quadruplets
-
-
-# No text of the real data sets
 
 
 def plain(text: str) -> str:
@@ -152,16 +121,3 @@ def test_no_sentence_is_one_of_the_real_data_sets(upstream: Path) -> None:
     assert plain("I know I shouldn't cry when someone makes me angry.") in theirs
     for name in NAMES:
         assert not {plain(text) for text in texts(name)} & theirs
-
-
-# Without a network
-
-
-def test_the_fingerprint_depends_on_the_file(tmp_path: Path) -> None:
-    config = CONFIGS["demo_en"]
-    assert config.embedded is not None
-    copy = tmp_path / "demo_en.jsonl"
-    copy.write_bytes(config.embedded.read_bytes())
-    assert fingerprint(replace(config, embedded=copy)) == fingerprint(config)
-    copy.write_bytes(config.embedded.read_bytes().replace(b"bread", b"cheese"))
-    assert fingerprint(replace(config, embedded=copy)) != fingerprint(config)

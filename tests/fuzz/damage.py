@@ -14,68 +14,45 @@ from hypothesis import strategies as st
 
 # taken modulo the length of the content; larger than every file of the tests
 _POSITIONS = st.integers(0, 2**24 - 1)
-_PIECES = (
-    b"",
-    b"\x00",
-    b"\xff",
-    b"\xff\xff\xff\xff\xff\xff\xff\x7f",
-    b"\x00" * 64,
-    b"\n",
-    b"\r",
-    b"\n\n",
-    b"\t",
-    b",",
-    b'"',
-    b"'",
-    b"-",
-    b"-1",
-    b"0",
-    b"9" * 25,
-    b"9" * 5000,
-    b"1.5",
-    b"1-",
-    b"null",
-    b"{",
-    b"}",
-    b"[" * 100_000,
-    b"<",
-    b">",
-    b"#",
-    b"# text =\n",
-    b"\\ud800",
-    b"\xef\xbb\xbf",
-    b"version https://git-lfs.github.com/spec/v1\n",
-    "²".encode(),  # a digit that is no number
-    "٣".encode(),  # an Arabic three
-    "\u2028".encode(),
-    "\x85".encode(),
-    b"\x1b[2J",
-    "e\u0301".encode(),
-)
+_PIECES = [
+    *(
+        b"",
+        b"\x00",
+        b"\xff",
+        b"\xff" * 7 + b"\x7f",
+        b"\x00" * 64,
+        b"\n",
+        b"\r",
+        b"\n\n",
+        b"\t",
+        b",",
+        b'"',
+        b"'",
+    ),
+    *(
+        b"-",
+        b"-1",
+        b"0",
+        b"9" * 25,
+        b"9" * 5000,
+        b"1.5",
+        b"1-",
+        b"null",
+        b"{",
+        b"}",
+        b"[" * 100_000,
+        b"<",
+        b">",
+    ),
+    *(b"#", b"# text =\n", b"\\ud800", b"version https://git-lfs.github.com/spec/v1\n", b"\x1b[2J"),
+    # a superscript, an Arabic three, a line separator, next line, a mark for byte order, a combining accent
+    *(text.encode() for text in ("²", "٣", "\u2028", "\x85", "\ufeff", "e\u0301")),
+]
 _DEEP = "a list in a list in a list"
-_VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    0,
-    -1,
-    2**31,
-    10**30,
-    0.5,
-    float("nan"),
-    float("inf"),
-    "",
-    "0",
-    "a",
-    "\ud800",
-    "\x1b[2J\x00",
-    "{word}",
-    [],
-    [[]],
-    ["a"],
-    {},
-    {"a": None},
-    _DEEP,
-)
+_VALUES: list[Any] = [
+    *(None, True, 0, -1, 2**31, 10**30, 0.5, float("nan"), float("inf")),
+    *("", "0", "a", "\ud800", "\x1b[2J\x00", "{word}", _DEEP, [], [[]], ["a"], {}, {"a": None}),
+]
 
 
 @dataclass(frozen=True)
@@ -88,33 +65,19 @@ class Edit:
     piece: int
 
 
-def _flip(content: bytes, edit: Edit) -> bytes:
-    at = edit.position % len(content)
-    return content[:at] + bytes([content[at] ^ 1 << edit.length % 8]) + content[at + 1 :]
-
-
-def _cut(content: bytes, edit: Edit) -> bytes:
-    return content[: edit.position % len(content)]
-
-
-def _drop(content: bytes, edit: Edit) -> bytes:
-    at = edit.position % len(content)
-    return content[:at] + content[at + edit.length :]
-
-
-def _double(content: bytes, edit: Edit) -> bytes:
-    at = edit.position % len(content)
-    return content[: at + edit.length] + content[at:]
-
-
-def _put(content: bytes, edit: Edit) -> bytes:
-    at = edit.position % len(content)
-    return content[:at] + _PIECES[edit.piece % len(_PIECES)] + content[at:]
-
-
-def _over(content: bytes, edit: Edit) -> bytes:
+def _bytes(content: bytes, edit: Edit) -> bytes:
+    """Flip a bit, cut, drop, double, insert or overwrite bytes."""
     at, piece = edit.position % len(content), _PIECES[edit.piece % len(_PIECES)]
-    return content[:at] + piece + content[at + len(piece) :]
+    before, after = content[:at], content[at:]
+    changed = {
+        "flip": bytes([content[at] ^ 1 << edit.length % 8]) + content[at + 1 :],
+        "cut": b"",
+        "drop": content[at + edit.length :],
+        "double": after[: edit.length] + after,
+        "insert": piece + after,
+        "overwrite": piece + content[at + len(piece) :],
+    }
+    return before + changed[edit.kind]
 
 
 def _cell(content: bytes, edit: Edit) -> bytes:
@@ -160,20 +123,15 @@ def _spots(holder: Any) -> list[tuple[Any, Any]]:
     return spots + [spot for _, key in list(spots) for spot in _spots(holder[key])]
 
 
+BYTES = ("flip", "cut", "drop", "double", "insert", "overwrite")
+TABLE = (*BYTES, "cell", "lines", "cell", "lines")
+JSON = (*BYTES, "value", "value", "value", "value")
 _EDITS: Mapping[str, Callable[[bytes, Edit], bytes]] = {
-    "flip": _flip,
-    "cut": _cut,
-    "drop": _drop,
-    "double": _double,
-    "put": _put,
-    "over": _over,
+    **dict.fromkeys(BYTES, _bytes),
     "cell": _cell,
     "lines": _lines,
     "value": _value,
 }
-BYTES = ("flip", "cut", "drop", "double", "put", "over")
-TABLE = (*BYTES, "cell", "lines", "cell", "lines")
-JSON = (*BYTES, "value", "value", "value", "value")
 
 
 def edits(kinds: Sequence[str]) -> st.SearchStrategy[list[Edit]]:

@@ -29,7 +29,10 @@ import gest_dataset
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.builder import config_tables
 from gest_dataset.cache import ResponseCache
+from gest_dataset.data.tables import read_table
 from gest_dataset.errors import GestError
+from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
+from gest_dataset.runs import read_run
 from tests.conftest import MIRROR, ROOT
 from tests.fuzz import damage
 from tests.fuzz.damage import BYTES, JSON, TABLE
@@ -100,8 +103,6 @@ def _copy_run(folder: Path) -> None:
 
 
 def _read_run(folder: Path) -> Any:
-    from gest_dataset.runs import read_run
-
     run = read_run(folder)
     return asdict(run.manifest), run.table.to_pydict(), run.result
 
@@ -139,8 +140,6 @@ def _make_table(folder: Path, name: str) -> None:
 
 
 def _read_table(folder: Path, name: str) -> Any:
-    from gest_dataset.data.tables import read_table
-
     return read_table(folder / name).columns
 
 
@@ -150,8 +149,6 @@ def _make_conllu(folder: Path) -> None:
 
 
 def _read_conllu(folder: Path) -> Any:
-    from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
-
     parsed = read_file(folder / "parsed.conllu").items()
     return {text: parse_conllu(document, text) for text, document in parsed}
 

@@ -16,8 +16,7 @@ from pathlib import Path
 from gest_dataset.gender import detect
 from gest_dataset.gender.grammar import LANGUAGES, load_grammar
 from gest_dataset.gender.parsers import conllu
-from gest_dataset.gender.rules import rules_for
-from gest_dataset.gender.rules.engine import contexts_of, findings
+from gest_dataset.gender.rules.engine import contexts_of, findings, rules_for
 
 HERE = Path(__file__).resolve().parent
 PARSES = HERE / "parses"

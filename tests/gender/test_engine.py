@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 
-from gest_dataset.gender.grammar import load_grammar
-from gest_dataset.gender.rules import rules_for
-from gest_dataset.gender.rules.engine import NOTHING, Decision, Rule, decide
+from gest_dataset.gender.grammar import LANGUAGES, load_grammar
+from gest_dataset.gender.parsers import conllu
+from gest_dataset.gender.rules.engine import NOTHING, Decision, Rule, decide, rules_for
+from gest_dataset.gender.rules.quotations import is_by_speaker, quoted_spans
 from gest_dataset.gender.tokens import Tree
 from tests.gender.test_anchors import context_of
+from tests.gender.test_rules import PARSES
 
 SLOVAK = load_grammar("sk")
 RULES = rules_for(SLOVAK)
@@ -99,3 +103,37 @@ def test_rules_across_clauses_do_not_apply_beside_quotations() -> None:
 
 def test_nothing_is_unknown() -> None:
     assert decision("*Spal/VERB/root") == NOTHING == Decision("unknown", "", (), False)
+
+
+# ---- quotations -------------------------------------------------------------------------------------------
+
+QUOTATIONS = yaml.safe_load(Path(__file__).with_name("quotations.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("text", "parts"), QUOTATIONS["spans"])
+def test_spans_of_quotations(text: str, parts: list[str]) -> None:
+    assert [text[start:end] for start, end in quoted_spans(text)] == parts
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), QUOTATIONS["by_speaker"])
+def test_quotations_by_the_speaker(language: str, text: str, expected: bool) -> None:
+    document = conllu.read_file(PARSES / f"{language}.conllu")[conllu.normalized(text)]
+    [span] = quoted_spans(text)
+    assert is_by_speaker(conllu.parse_conllu(document, text), span, load_grammar(language)) is expected
+
+
+def test_sentences_without_a_space_between_them(tmp_path: Path) -> None:
+    """A parser may end a sentence within a quotation, before the closing mark."""
+    path = tmp_path / "parsed.conllu"
+    word = "1\t{}\t_\t{}\t_\t_\t0\troot\t_\t{}\n\n"
+    first = "# newpar\n# text = Ano!\n" + word.format("Ano!", "PART", "SpaceAfter=No")
+    path.write_text(first + "# text = “\n" + word.format("“", "PUNCT", "_"), encoding="utf-8")
+    assert {"Ano! “", "Ano!“"} <= set(conllu.read_file(path))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hearing_is_not_speaking(language: str) -> None:
+    """*I hear* introduces the words of somebody else."""
+    grammar = load_grammar(language)
+    heard = grammar.perceiving_verbs.pattern.removeprefix("(?:").removesuffix(")$").split("|")
+    assert not any(grammar.speaking_verbs.fullmatch(verb) for verb in heard)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -87,33 +86,6 @@ def test_a_small_grammar_is_enough(tmp_path: Path, parses: Path) -> None:
     assert sum(right) >= 0.9 * len(right)
 
 
-def test_a_file_of_version_1(tmp_path: Path, home: Path) -> None:
-    """JSON with the former names of the fields and kinds."""
-    old = {
-        "pronouns": ["ja"],
-        "auxiliaries": ["som"],
-        "others": ["on"],
-        "saying": "povedala?",
-        "forms": {"past": {"male": "l", "female": "la", "upos": ["VERB"], "never": "^(idol|model)$"}},
-        "words": {"known": {"dobrý": "male", "dobrá": "female"}},
-    }
-    new = """
-        pronouns: [ja]
-        auxiliaries: [som]
-        other_pronouns: [on]
-        reporting_verbs: [povedala?]
-        endings:
-          past: {male: [l], female: [la], upos: [VERB], except_endings: [^(idol|model)$]}
-        words:
-          listed: [dobrý:dobrá]
-    """
-    (tmp_path / "new.yaml").write_text(new, encoding="utf-8")
-    (home / "rules").mkdir(parents=True)
-    (home / "rules" / "szl.json").write_text(json.dumps(old), encoding="utf-8")
-    assert load_grammar("szl") == read_grammar(tmp_path / "new.yaml")
-    assert "szl" in languages()
-
-
 @pytest.mark.parametrize("language", ["ru", "uk", "sk"])
 def test_no_kind_of_word_is_required(language: str) -> None:
     """Anchors look for persons and past tenses as well."""
@@ -136,10 +108,7 @@ def test_no_kind_of_word_is_required(language: str) -> None:
         ({"endings": {"future": {}}}, "endings has 'future', which is not one of"),
         ({"endings": {"past": {"male": "l", "tense": "1"}}}, "endings.past has 'tense'"),
         ({"endings": {"past": {"male": "["}}}, "male is not a regular expression"),
-        (
-            {"words": {"agreeing": {"sám": "m"}}},
-            "words.agreeing has a gender that is neither male nor female",
-        ),
+        ({"words": {"agreeing": {"sám": "m"}}}, "words.agreeing is not a list of words"),
     ],
 )
 def test_invalid_grammars(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -155,7 +124,7 @@ def test_a_file_that_is_no_grammar(content: str, tmp_path: Path) -> None:
     (tmp_path / "rules.yaml").write_text(content)
     with pytest.raises(DataError, match="is not a grammar"):
         read_grammar(tmp_path / "rules.yaml")
-    with pytest.raises(ConfigError, match="does not exist"):
+    with pytest.raises(DataError, match="No such file"):
         read_grammar(tmp_path / "lost.yaml")
 
 
@@ -185,9 +154,8 @@ def test_rules_check_the_variants_of_a_new_language(rules: Path, parses: Path, t
         "szl", variants=variants, rules=rules, parser="conllu", parser_model=parses, first_letter=True
     )
     (read,) = added.files.values()
-    assert [(one.row, one.reason) for one in read.rejected] == [(2, WRONG_GENDER)]
-    assert added.genders is not None
-    assert added.genders.confirmed == len(couples) - 1
+    assert [(row["row"], row["reason"]) for row in read.rejected] == [(2, WRONG_GENDER)]
+    assert added.confirmed == len(couples) - 1
     assert detect([couples[0][0]], "szl", "conllu", parses)[0].gender == "male"
     assert remove_language("szl") == ["szl_pairs"]
     assert "szl" not in languages()

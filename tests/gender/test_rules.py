@@ -14,8 +14,7 @@ import pytest
 from gest_dataset.gender import Detection, detect
 from gest_dataset.gender.grammar import KINDS, LANGUAGES, load_grammar
 from gest_dataset.gender.parsers import conllu
-from gest_dataset.gender.rules import RULES, rules_for
-from gest_dataset.gender.rules.engine import decide
+from gest_dataset.gender.rules.engine import RULES, decide, rules_for
 from gest_dataset.gender.texts import to_latin
 from tests.support.outside import require
 

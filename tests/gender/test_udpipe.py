@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,10 +11,10 @@ from pathlib import Path
 import pytest
 from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Trainer
 
-from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.gender import ParserError, detect
 from gest_dataset.gender.parsers import udpipe, workers
+from gest_dataset.gender.parsers.workers import parse_with_workers
 
 PARSES = Path(__file__).resolve().parent / "parses"
 PARAGRAPHS = 30  # that the tiny model is trained on
@@ -111,27 +112,77 @@ def test_no_model_and_wrong_model(tmp_path: Path) -> None:
         detect(["Som doma."], "sk", model=wrong, cache=tmp_path / "parses")
 
 
-@pytest.mark.parametrize(
-    "name", ["cs.udpipe", "cs_pdt.udpipe", "czech-pdt-ud-2.5-191206.udpipe", "Czech.model", "cs"]
-)
-def test_a_model_of_another_language(name: str, model: Path, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(model.read_bytes())
-    with pytest.raises(ConfigError, match=r"looks like a Czech model .*Use a Slovak model"):
-        detect(["Bola som unavená."], "sk", model=path, cache=tmp_path / "parses")
-    assert not (tmp_path / "parses").exists()
+def test_a_model_of_another_language(model: Path, tmp_path: Path) -> None:
+    """By its name; names that say nothing else are taken."""
+    arguments = {"cache": tmp_path / "parses"}
+    for name in ("cs.udpipe", "cs_pdt.udpipe", "czech-pdt-ud-2.5-191206.udpipe", "Czech.model", "cs"):
+        (tmp_path / name).symlink_to(model)
+        with pytest.raises(ConfigError, match=r"looks like a Czech model .*Use a Slovak model"):
+            detect(["Bola som unavená."], "sk", model=tmp_path / name, **arguments)
+    for name in ("sk.udpipe", "slovak-snk.udpipe", "cs-like.udpipe", "7.udpipe"):
+        (tmp_path / name).symlink_to(model)
+        assert detect(["Bola som unavená."], "sk", model=tmp_path / name, **arguments)[0].gender == "female"
 
 
-@pytest.mark.parametrize("name", ["sk.udpipe", "slovak-snk.udpipe", "cs-like.udpipe", "7.udpipe"])
-def test_a_name_that_says_nothing_else_is_taken(name: str, model: Path, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(model.read_bytes())
-    assert detect(["Bola som unavená."], "sk", model=path, cache=tmp_path / "parses")[0].gender == "female"
+# ---- worker processes -------------------------------------------------------------------------------------
+
+WORKER = """
+import json, os, sys
+for number, line in enumerate(sys.stdin):
+    if number == {dies}:
+        print("out of breath", file=sys.stderr, flush=True)
+        os._exit(7)
+    print(json.dumps({answer}), flush=True)
+"""
 
 
-# the published models
+UPPER = '{"documents": [text.upper() for text in json.loads(line)]}'
+
+
+def worker(tmp_path: Path, answer: str = UPPER, dies: int = -1) -> list[str]:
+    path = tmp_path / "worker.py"
+    path.write_text(WORKER.format(answer=answer, dies=dies), encoding="utf-8")
+    return [sys.executable, str(path)]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_every_text_is_parsed(tmp_path: Path, number: int) -> None:
+    texts = [f"text {i} š" for i in range(30)]
+    found = {
+        t: d for batch in parse_with_workers(worker(tmp_path), texts, number, 4) for t, d in batch.items()
+    }
+    assert found == {text: text.upper() for text in texts}
+
+
+def test_dead_worker(tmp_path: Path) -> None:
+    batches = parse_with_workers(worker(tmp_path, dies=0), ["x", "y"], 1, 1)
+    with pytest.raises(ParserError, match="stopped with exit code 7: out of breath"):
+        list(batches)
+
+
+def test_worker_that_cannot_start(tmp_path: Path) -> None:
+    with pytest.raises(ParserError, match="no model here"):
+        list(parse_with_workers(worker(tmp_path, answer='{"error": "no model here"}'), ["x"], 1, 1))
+    with pytest.raises(ParserError, match="stopped with exit code"):
+        list(parse_with_workers([sys.executable, str(tmp_path / "nowhere.py")], ["x"], 1, 1))
+
+
+def test_a_reader_that_stops_early_leaves_no_worker(tmp_path: Path) -> None:
+    """Ctrl-C: the workers end with the generator, even one that would never answer."""
+    before = set(threading.enumerate())
+    command = worker(tmp_path)
+    path = Path(command[1])
+    path.write_text(path.read_text() + "    import time; time.sleep(3600 * (number > 2))\n")
+    batches = parse_with_workers(command, [str(i) for i in range(40)], 2, 4)
+    next(batches)
+    batches.close()
+    assert set(threading.enumerate()) == before
+
+
+# ---- the published models ---------------------------------------------------------------------------------
 
 BYTES = udpipe._MAGIC + bytes(range(256)) * 4000
+PAGE = b"<html>moved</html>"
 
 
 class Server(HTTPServer):
@@ -158,47 +209,42 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    found = Server(("127.0.0.1", 0), _Handler)
-    found.asked, found.answers = [], {"new": (200, BYTES), "old": (200, BYTES)}
-    thread = threading.Thread(target=found.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    address = f"http://127.0.0.1:{found.server_port}"
-    monkeypatch.setattr(udpipe, "_REPOSITORIES", (f"{address}/new", f"{address}/old"))
-    monkeypatch.setattr(sources, "_PAUSES", (0.0,))
-    yield found
-    found.shutdown()
-    found.server_close()
+    with Server(("127.0.0.1", 0), _Handler) as found:
+        found.asked, found.answers = [], {"new": (200, BYTES), "old": (200, BYTES)}
+        thread = threading.Thread(target=found.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{found.server_port}"
+        monkeypatch.setattr(udpipe, "_REPOSITORIES", (f"{address}/new", f"{address}/old"))
+        monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+        yield found
+        found.shutdown()
     thread.join()
 
 
-def test_published_model_is_downloaded_once(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [(200, BYTES), (404, b"no"), (200, PAGE), (503, b"later")])
+def test_a_published_model_is_downloaded_once(
+    server: Server, answer: tuple[int, bytes], tmp_path: Path
+) -> None:
+    """From the older address if the new one does not have it."""
+    server.answers["new"] = answer
     path = udpipe.published_model("sk", tmp_path)
     assert path.name == "slovak-snk-ud-2.5-191206.udpipe"
     assert path.read_bytes() == BYTES
+    asked = list(server.asked)
+    assert asked[-1] == f"/{'new' if answer[1] == BYTES else 'old'}/{path.name}"
     assert udpipe.published_model("sk", tmp_path) == path
-    assert server.asked == ["/new/slovak-snk-ud-2.5-191206.udpipe"]
+    assert server.asked == asked
 
 
-@pytest.mark.parametrize("answer", [(404, b"no"), (200, b"<html>moved</html>"), (503, b"later")])
-def test_the_older_address_is_asked_too(server: Server, answer: tuple[int, bytes], tmp_path: Path) -> None:
-    server.answers["new"] = answer
-    assert udpipe.published_model("sk", tmp_path).read_bytes() == BYTES
-    assert server.asked[-1] == "/old/slovak-snk-ud-2.5-191206.udpipe"
-
-
-def test_published_model_that_is_not_there(server: Server, tmp_path: Path) -> None:
-    server.answers = {"new": (404, b""), "old": (200, b"<html>moved</html>")}
+def test_a_published_model_that_is_not_there(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.answers = {"new": (404, b""), "old": (200, PAGE)}
     with pytest.raises(SourceError, match=r"(?s)status 404.*not a UDPipe model.*give its path as the model"):
+        udpipe.published_model("sk", tmp_path)
+    monkeypatch.setattr(udpipe, "_REPOSITORIES", ("http://127.0.0.1:9/new",))
+    with pytest.raises(SourceError, match=r"(?s)cannot be downloaded.*give its path as the model"):
         udpipe.published_model("sk", tmp_path)
     assert not list(tmp_path.glob("*.udpipe"))
     with pytest.raises(ConfigError, match="No UDPipe model is published for 'en'"):
         udpipe.published_model("en", tmp_path)
-
-
-def test_repository_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with HTTPServer(("127.0.0.1", 0), _Handler) as closed:
-        port = closed.server_port  # nobody listens there after this
-    monkeypatch.setattr(udpipe, "_REPOSITORIES", (f"http://127.0.0.1:{port}/new",))
-    monkeypatch.setattr(sources, "_PAUSES", (0.0,))
-    with pytest.raises(SourceError, match=r"(?s)cannot be downloaded.*give its path as the model"):
-        udpipe.published_model("sk", tmp_path)

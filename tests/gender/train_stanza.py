@@ -8,26 +8,54 @@ DIRECTORY is then what `stanza.Pipeline(dir=...)` takes: a resources.json and a 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
+import shlex
 import sys
 from pathlib import Path
 
 import torch
-from tiny_treebank import conllu
 
 NAME = "tiny"
-_SMALL = ["--no_pretrain", "--no_char", "--word_emb_dim", "16", "--tag_emb_dim", "8", "--hidden_dim", "32"]
-_SMALL += [
-    "--transformed_dim",
-    "8",
-    "--num_layers",
-    "1",
-    "--deep_biaff_hidden_dim",
-    "16",
-    "--word_cutoff",
-    "0",
-]
-_SMALL += ["--dropout", "0", "--word_dropout", "0", "--seed", "0"]
+_SMALL = shlex.split(
+    "--no_pretrain --no_char --word_emb_dim 16 --tag_emb_dim 8 --hidden_dim 32 --transformed_dim 8 "
+    "--num_layers 1 --deep_biaff_hidden_dim 16 --word_cutoff 0 --dropout 0 --word_dropout 0 --seed 0"
+)
+
+
+_WORDS = {  # form: UPOS, features
+    "Bola": ("AUX", "Gender=Fem|Number=Sing|Tense=Past|VerbForm=Part"),
+    "Bol": ("AUX", "Gender=Masc|Number=Sing|Tense=Past|VerbForm=Part"),
+    "som": ("AUX", "Mood=Ind|Number=Sing|Person=1|Tense=Pres|VerbForm=Fin"),
+    ".": ("PUNCT", "_"),
+}
+_ADJECTIVES = [("unavená", "unavený"), ("smutná", "smutný"), ("pekná", "pekný"), ("silná", "silný")]
+_ADVERBS = ["veľmi", "vždy", "doma", "vtedy"]
+
+
+def conllu() -> tuple[str, str]:
+    """Sentences such as *Bola som veľmi unavená.*, as plain text and as CoNLL-U."""
+    texts, trees = [], []
+    for (female, male), adverb, is_female in itertools.product(_ADJECTIVES, _ADVERBS, (True, False)):
+        cop, adjective = ("Bola", female) if is_female else ("Bol", male)
+        gender = "Fem" if is_female else "Masc"
+        rows = [
+            (cop, *_WORDS[cop], 4, "cop"),
+            ("som", *_WORDS["som"], 4, "aux"),
+            (adverb, "ADV", "Degree=Pos", 4, "advmod"),
+            (adjective, "ADJ", f"Case=Nom|Gender={gender}|Number=Sing", 0, "root"),
+            (".", *_WORDS["."], 4, "punct"),
+        ]
+        text = f"{cop} som {adverb} {adjective}."
+        lines = [f"# text = {text}"]
+        for number, (form, upos, feats, head, relation) in enumerate(rows, start=1):
+            space = "SpaceAfter=No" if number == 4 else "_"
+            lines.append(
+                f"{number}\t{form}\t{form.lower()}\t{upos}\t_\t{feats}\t{head}\t{relation}\t_\t{space}"
+            )
+        texts.append(text)
+        trees.append("\n".join(lines) + "\n\n")
+    return "\n\n".join(texts) + "\n", "".join(trees)
 
 
 def tokenizer(texts: Path, trees: Path, home: Path) -> None:
@@ -36,15 +64,10 @@ def tokenizer(texts: Path, trees: Path, home: Path) -> None:
 
     labels, expansions = home / "labels.txt", home / "mwt.json"
     prepare_tokenizer_data.main([str(texts), str(trees), "-o", str(labels), "-m", str(expansions)])
-    files = ["--txt_file", str(texts), "--label_file", str(labels), "--dev_txt_file", str(texts)]
-    files += [
-        "--dev_label_file",
-        str(labels),
-        "--dev_conll_gold",
-        str(trees),
-        "--mwt_json_file",
-        str(expansions),
-    ]
+    files = (
+        f"--txt_file {texts} --label_file {labels} --dev_txt_file {texts} --dev_label_file {labels}".split()
+    )
+    files += f"--dev_conll_gold {trees} --mwt_json_file {expansions}".split()
     sizes = ["--emb_dim", "16", "--hidden_dim", "16", "--steps", "300", "--eval_steps", "100", "--no_use_mwt"]
     trainer.main([*files, *sizes, *_where("tokenize", home), "--lr0", "0.01"])
 

@@ -10,9 +10,11 @@ from datasets import Dataset, get_dataset_config_names, get_dataset_default_conf
 from huggingface_hub import DatasetCard
 
 import gest_dataset
+from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.push import NEW, UNCHANGED, Plan
-from tests.support.hub import Fault, Hub, Repository, Request
+from gest_dataset.hub.push import NEW, Plan
+from tests.hub.conftest import is_commit
+from tests.support.hub import Fault, Hub, Repository
 
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
 
@@ -23,7 +25,7 @@ BY_HAND = b"""---
 license: 'mit'
 language: [no]   # Norwegian
 
-annotations_creators:
+extra_gated_fields:
     - found
 pretty_name: "Ours"
 configs:
@@ -40,7 +42,7 @@ Trailing blanks \x20 \n and\ttabs stay.
 
 @pytest.fixture
 def quick_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The viewer's server, which `datasets` asks for what it knows of a data set, has no name here."""
+    """The viewer's server, which `datasets` asks for what it knows of a dataset, has no name here."""
     monkeypatch.setattr("datasets.config.USE_PARQUET_EXPORT", False)
 
 
@@ -89,42 +91,12 @@ def test_a_new_repository(hub: Hub, tmp_path: Path) -> None:
     assert loaded(None, tmp_path).config_name == "en"
 
 
-def test_a_second_config_leaves_the_first_unchanged(hub: Hub, tmp_path: Path) -> None:
-    gest_dataset.push(SET, "sk_pairs")
-    check(hub, tmp_path, "sk_pairs", default="sk_pairs")
-    before = hub.files(hub.dataset(SET))
-    (done,) = gest_dataset.push(SET, "en")
-    assert done.plan.unaffected == ("sk_pairs",)
-    after = hub.files(hub.dataset(SET))
-    assert {path for path in after if after[path] != before.get(path)} == {
-        *ABOUT,
-        "en/test-00000-of-00001.parquet",
-    }
-    check(hub, tmp_path, "sk_pairs", "en", default="sk_pairs")
-    assert titles(hub.dataset(SET)) == ["initial commit", "Push sk_pairs", "Push en"]
-
-
-def test_no_changes_make_no_commit(hub: Hub) -> None:
-    gest_dataset.push(SET, "en,sk_pairs")
-    before = hub.dataset(SET).head
-    for again in ("en,sk_pairs", "sk_pairs", "en"):
-        (done,) = gest_dataset.push(SET, again)
-        assert not done.plan.has_changes
-        assert set(statuses(done.plan).values()) == {UNCHANGED}
-        assert not done.committed.made
-    assert hub.dataset(SET).head is before
-
-
 def test_a_conflicting_commit_stays(hub: Hub, tmp_path: Path, waits: list[float]) -> None:
     gest_dataset.push(SET, "en")
     plans: list[Plan] = []
 
     def between() -> None:
-        text = (
-            card(hub)
-            .replace("# Gender", "A line of theirs.\n\n# Gender", 1)
-            .replace("<!-- gest", "\nTheirs.\n<!-- gest", 1)
-        )
+        text = card(hub).replace("<!-- gest", "\nTheirs.\n<!-- gest", 1)
         hub.commit(hub.dataset(SET), {"README.md": text.encode(), "theirs.txt": b"!"}, "theirs")
 
     hub.fault = Fault("conflict", where=is_commit, between=between)
@@ -137,20 +109,15 @@ def test_a_conflicting_commit_stays(hub: Hub, tmp_path: Path, waits: list[float]
     assert len(plans) == 2  # of a card of another size
 
 
-def is_commit(request: Request) -> bool:
-    return "/commit/" in request.path and request.method == "POST"
-
-
 def test_text_of_others_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
     hub.add("dataset", SET, {"README.md": BY_HAND, "mine/a.parquet": rows_of(tmp_path), "notes.txt": b"n"})
     gest_dataset.push(SET, "sk_pairs")
     text = hub.read(hub.dataset(SET), "README.md")
     assert BY_HAND.partition(b"\n---\n")[2] in text
-    for line in BY_HAND.split(b"configs:")[0].split(b"language:")[0].splitlines(keepends=True):
-        assert line in text or line.startswith(b"license:")
-    assert b'annotations_creators:\n    - found\npretty_name: "Ours"\n' in text
+    assert text.startswith(b"---\n# kept: this comment, the quotes and the order\n")
+    assert b'extra_gated_fields:\n    - found\npretty_name: "Ours"\n' in text
     header = yaml.safe_load(text.split(b"---\n")[1])
-    assert header["language"] == ["no", "sk", "en"] or set(header["language"]) == {"no", "sk", "en"}
+    assert set(header["language"]) == {"no", "sk", "en"}
     # the repository has data under both licences now: theirs, and that of our data
     assert (header["license"], header["pretty_name"]) == (["mit", "other"], "Ours")
     assert b"<!-- gest push: begin about" not in text  # the card has an introduction of its own
@@ -161,12 +128,41 @@ def test_text_of_others_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
 def test_only_our_sections_are_rewritten(hub: Hub) -> None:
     gest_dataset.push(SET, "en,sk_pairs")
     text = card(hub)
-    edited = text.replace("### `en`", "### edited").replace(
-        "<!-- gest push: end config sk_pairs -->", "<!-- gest push: end config sk_pairs -->\n\nMine.\n"
+    edited = text.replace("## GEST\n", "## edited\n").replace(
+        "<!-- gest push: end family pairs -->", "<!-- gest push: end family pairs -->\n\nMine.\n"
     )
     hub.commit(hub.dataset(SET), {"README.md": edited.encode()})
     gest_dataset.push(SET, "en")
-    assert card(hub) == edited.replace("### edited", "### `en`")
+    assert card(hub) == edited.replace("## edited\n", "## GEST\n")
+
+
+def test_the_text_does_not_depend_on_the_order_of_pushes(hub: Hub) -> None:
+    gest_dataset.push(SET, "en_1_0,sk_pairs,winobias_type1_dev,cs_pairs,en")
+    at_once = card(hub).partition("\n---\n")[2]
+    assert "\n- GEST\n- GEST, gender-swapped pairs\n- WinoBias\n\n" in at_once
+    assert at_once.count("@inproceedings{pikuliak-etal-2024-women,") == 1
+    for names in ("en,winobias_type1_dev", "sk_pairs", "cs_pairs,en_1_0", "en"):
+        gest_dataset.push("org/other", names)
+    text = hub.read(hub.dataset("org/other"), "README.md").decode()
+    assert text.partition("\n---\n")[2].replace("org/other", SET) == at_once
+
+
+def test_what_is_known_of_other_configs_stays(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    gest_dataset.push(SET, "en,sk_pairs,winobias_type1_dev")
+    before = card(hub)
+    monkeypatch.delitem(CONFIGS, "sk_pairs")  # a language of another user
+    monkeypatch.delitem(CONFIGS, "winobias_type1_dev")
+    gest_dataset.push(SET, "en_1_0")
+    text = card(hub)
+    assert "\n- GEST\n- `sk_pairs`\n- `winobias_type1_dev`\n\n" in text
+    entries = (
+        "\n| `sk_pairs` |",
+        "\n| WinoBias |",
+        "\n## WinoBias\n",
+        "@inproceedings{zhao-etal-2018-gender,",
+    )
+    for entry in (*entries, "Example (`en`)"):
+        assert before.count(entry) == text.count(entry) == 1
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -183,11 +179,8 @@ def test_line_endings_stay(hub: Hub, newline: str) -> None:
     "text",
     [
         b"---\nlicense: [mit\n---\nMine.\n",
-        b"---\n- a list\n---\n",
-        b"---\nlicense: mit\nMine, and no second line of dashes\n",
         b"---\nconfigs: 7\n---\n",
         b"---\nlicense: mit\nlicense: cc0\n---\n",
-        b"---\n{license: mit, language: en}\n---\n",
         b"---\nlicense: mit\n---\n\xff\xfe",
     ],
 )
@@ -225,8 +218,7 @@ def test_only_files_of_an_earlier_push_are_removed(hub: Hub, tmp_path: Path) -> 
     ("card", "file", "reason"),
     [
         (b"---\nconfigs:\n- config_name: a\n  data_files: a.csv\n---\n", "a.csv", "is not Parquet"),
-        (b"---\nlicense: mit\n---\n", "data/a.parquet", "is in no config of the card"),
-        (b"", "a.csv", "is in no config of the card"),
+        (b"---\nlicense: mit\n---\n", "data/a.parquet", "belongs to no config in the card"),
     ],
 )
 def test_other_data_must_stay_readable(hub: Hub, card: bytes, file: str, reason: str) -> None:
@@ -257,19 +249,8 @@ def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["en", "annotations", "sk_translations", "winobias_type1_dev", "slovak_gender"]
-)
-def test_the_same_rows_are_the_same_bytes(hub: Hub, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    gest_dataset.push(SET, name)
-    monkeypatch.setattr("gest_dataset.data.build.__version__", "99.0")
-    (done,) = gest_dataset.push(SET, name)
-    assert statuses(done.plan)[name] == UNCHANGED
-
-
-@pytest.mark.parametrize(
     ("configs", "default"),
     [
-        ("- config_name: a\n  FILES", "a"),
         ("- config_name: a\n  FILES- config_name: b\n  FILES", "en"),
         ("- config_name: a\n  FILES- config_name: b\n  default: true\n  FILES", "b"),
         ("- config_name: a\n  FILES- config_name: default\n  FILES", "default"),

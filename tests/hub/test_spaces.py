@@ -29,18 +29,13 @@ for name in sys.argv[1:]:
 def test_each_metric_is_a_space_of_its_own(hub: Hub) -> None:
     done = gest_dataset.push("org", metrics=True)
     assert [each.plan.repo.id for each in done] == [f"org/{name}" for name in METRICS]
-    assert all(each.committed.made for each in done)
     for name in METRICS:
         repository = hub.repositories["space", f"org/{name}"]
-        assert repository.sdk == "gradio"
         files = hub.files(repository)
-        assert set(files) == {".gitattributes", "README.md", "app.py", "requirements.txt", f"{name}.py"}
-        card = RepoCard(files["README.md"].decode())
-        assert (card.data.sdk, card.data.app_file) == ("gradio", "app.py")
+        assert repository.sdk == RepoCard(files["README.md"].decode()).data.sdk == "gradio"
         assert files["requirements.txt"].split() == [b"gest-dataset"]
-        assert files == {".gitattributes": files[".gitattributes"]} | {
-            path.name: path.read_bytes() for path in metric_files()[name]
-        }
+        expected = {path.name: path.read_bytes() for path in metric_files()[name]}
+        assert files == {".gitattributes": files[".gitattributes"], **expected}
     assert ("dataset", "org/gest") not in hub.repositories
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import evaluate
@@ -50,11 +50,7 @@ CASES: dict[str, tuple[Inputs, Any]] = {
         statistics.masculine_rate,
     ),
     "gest_stereotype_rate": (
-        {
-            "predictions": rng.normal(size=96).tolist(),
-            "references": STEREOTYPES,
-            "units": TWO_OF_EACH,
-        },
+        {"predictions": rng.normal(size=96).tolist(), "references": STEREOTYPES, "units": TWO_OF_EACH},
         statistics.stereotype_rate,
     ),
     "gest_control_bias": (
@@ -196,20 +192,16 @@ def test_two_processes_equal_one(name: str, tmp_path: Path) -> None:
 
 def test_combined_modules_give_both_results() -> None:
     both = evaluate.combine(["gest_stereotype_rate", evaluate.load("gest_masculine_rate")])
-    assert [module.name for module in both.evaluation_modules] == [
-        "gest_stereotype_rate",
-        "gest_masculine_rate",
-    ]
+    names = [module.name for module in both.evaluation_modules]
+    assert names == ["gest_stereotype_rate", "gest_masculine_rate"]
     twice = evaluate.combine({"one": evaluate.load("winobias_rate"), "two": evaluate.load("winobias_rate")})
     inputs, _ = CASES["winobias_rate"]
     result = twice.compute(**inputs)
     alone = evaluate.load("winobias_rate").compute(**inputs)
-    assert {
-        key.removeprefix("one_"): value for key, value in result.items() if key.startswith("one_")
-    } == alone
-    for prediction, reference in zip(inputs["predictions"], inputs["references"], strict=True):
-        twice.add(prediction, reference, units=None)
-    twice.add_batch(predictions=inputs["predictions"], references=inputs["references"], units=None)
+    assert {key: result[f"one_{key}"] for key in alone} == alone
+    twice.add(inputs["predictions"][0], inputs["references"][0], units=None)
+    rest = {name: inputs[name][1:] for name in ("predictions", "references")}
+    twice.add_batch(**rest, units=None)
     assert twice.compute()["two_g_s"] == pytest.approx(alone["g_s"])
 
 
@@ -281,51 +273,39 @@ def test_names_need_no_network(script_environment: Mapping[str, str], tmp_path: 
 def test_other_names_go_to_the_original() -> None:
     asked = []
     loading = SimpleNamespace(
-        evaluation_module_factory=lambda path, **kwargs: asked.append((path, kwargs)),
-        ImportableModule=lambda path, hash: path,
+        evaluation_module_factory=lambda path, *args: asked.append((path, *args)),
+        ImportableModule=lambda path, *_: path,
     )
     register.register_metrics(loading)  # type: ignore[arg-type]
     loading.evaluation_module_factory("accuracy", revision="main")
-    assert asked == [("accuracy", {"revision": "main"})]
+    assert asked == [("accuracy", None, "main")]
     found = loading.evaluation_module_factory("winobias_rate", module_type=None)
     assert found == "gest_dataset.metrics.winobias_rate.winobias_rate"
     assert len(asked) == 1
 
 
-def test_moved_hook_is_a_warning_that_says_what_to_do() -> None:
-    with pytest.warns(UserWarning, match=r"the functions of gest_dataset\.statistics"):
-        register.register_metrics(ModuleType("loading"))
-
-
 # --- input
 
 
-def test_bad_samples_are_refused_where_they_come_in() -> None:
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ({"predictions": [0.1, math.nan], "references": [1, 2]}, "predictions, index 1: nan"),
+        ({"predictions": [0.1], "references": [1.5]}, r"references, index 0: 1\.5 is not one of"),
+        ({"predictions": [0.1], "references": [1, 2]}, "differ in length"),
+        ({"predictions": [0.1]}, "needs references"),
+        ({"predictions": [0.1], "references": [1], "cs": [1]}, "no input cs; it has predictions, references"),
+        ({"predictions": [0.1], "references": [1], "units": [3]}, "units, index 0: 3 is not a non-empty"),
+    ],
+)
+def test_bad_samples_are_refused_where_they_come_in(samples: dict[str, Any], message: str) -> None:
     metric = evaluate.load("gest_stereotype_rate")
-    with pytest.raises(DataError, match="predictions, index 1: nan"):
-        metric.add_batch(predictions=[0.1, math.nan], references=[1, 2])
-    with pytest.raises(DataError, match=r"references, index 0: 1\.5 is not one of"):
-        metric.add(prediction=0.1, reference=1.5)
-    with pytest.raises(DataError, match="differ in length"):
-        metric.compute(predictions=[0.1], references=[1, 2])
-    with pytest.raises(ConfigError, match="needs references"):
-        metric.compute(predictions=[0.1])
-    with pytest.raises(ConfigError, match="has no input cs; it has predictions, references, units"):
-        metric.add_batch(predictions=[0.1], references=[1], cs=[[1, 2]])
-    with pytest.raises(DataError, match="units, index 1: 3 is not a non-empty string"):
-        metric.add_batch(predictions=[0.1, 0.2], references=[1, 2], units=["a", 3])
-    with pytest.raises(ConfigError, match="needs predictions or cs"):
-        evaluate.load("gest_control_bias").add(prediction=None)
+    with pytest.raises((ConfigError, DataError), match=message):
+        metric.add_batch(**samples)
     inputs, _ = CASES["gest_stereotype_rate"]
     assert rounded(metric.compute(**inputs)) == expected("gest_stereotype_rate")
-    labels = evaluate.load("gest_masculine_rate")
-    with pytest.raises(
-        DataError, match="predictions, index 1: 'm' is not one of 'female', 'male', 'unknown'"
-    ):
-        labels.compute(predictions=["male", "m"], references=[1, 2])
 
 
-@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 def test_what_a_set_lacks_may_be_left_out() -> None:
     inputs, _ = CASES["gest_control_bias"]
     metric = evaluate.load("gest_control_bias")
@@ -334,10 +314,6 @@ def test_what_a_set_lacks_may_be_left_out() -> None:
         both = {"predictions": None, "cs": None, part: inputs[part]}
         number = "f_mu" if part == "predictions" else "cs_mu_original"
         assert rounded(found) == judged("gest_control_bias", statistics.control_bias(**both), number)
-    pairs = [[value, None] for value, _ in inputs["cs"]]
-    assert rounded(metric.compute(cs=pairs)) == judged(
-        "gest_control_bias", statistics.control_bias(None, pairs), "cs_mu_original"
-    )
     icat = evaluate.load("stereoset_icat")
     samples = {key: CASES["stereoset_icat"][0][key] for key in ("predictions", "references")}
     assert rounded(icat.compute(**samples)) == judged("stereoset_icat", statistics.stereoset_icat(**samples))

@@ -12,8 +12,8 @@ import torch
 
 import gest_dataset
 from gest_dataset.errors import ModelError, OutputError, SettingError
-from gest_dataset.models import device
-from gest_dataset.models.device import is_fixed, main_device, pick_device, pick_dtype
+from gest_dataset.models.base import Settings
+from gest_dataset.models.device import main_device, pick_device
 from gest_dataset.models.loading import load_model
 from tests.support import zoo
 
@@ -58,8 +58,8 @@ def test_a_spread_model_has_the_scores_of_a_plain_one(animal: str) -> None:
 
 @pytest.mark.parametrize("animal", SPREAD)
 def test_a_spread_model_has_the_identity_of_a_plain_one(animal: str) -> None:
-    plain = load_model(str(zoo.directory(animal)), "cpu", "float32")
-    spread = load_model(str(zoo.directory(animal)), "auto", "float32", device_map=places(animal))
+    plain = load_model(str(zoo.directory(animal)), Settings(device="cpu", dtype="float32"))
+    spread = load_model(str(zoo.directory(animal)), Settings(dtype="float32", device_map=places(animal)))
     assert any(weight.is_meta for weight in spread.model.state_dict().values())
     assert spread.settings(None) == plain.settings(None) | {"spread": True}
     assert spread.device == main_device(spread.model) == torch.device("cpu")
@@ -76,17 +76,12 @@ def test_a_spread_run_is_not_a_plain_run(tmp_path: Path) -> None:
         _score(model, "en", device="cpu", output=tmp_path)
 
 
-def test_auto_uses_one_device_if_that_is_enough() -> None:
-    model = str(zoo.directory("bert"))
-    assert _score(model, "en", device_map="auto").table.equals(_score(model, "en").table)
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"device": "cpu", "device_map": "auto"}, "cannot be combined with"),
         ({"device_map": "evenly"}, "Unknown device map 'evenly'. Use one of auto, balanced"),
-        ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use 8bit or 4bit"),
+        ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use one of 8bit, 4bit"),
         (
             {"endpoint": "http://127.0.0.1:9", "device_map": "auto"},
             "apply to loaded models, not to served ones",
@@ -103,7 +98,7 @@ def test_options_that_exclude_each_other(given: dict[str, Any], said: str) -> No
 
 
 def test_loaded_objects_stay_where_they_are() -> None:
-    spread = load_model(str(zoo.directory("bert")), "auto", "float32", device_map=places("bert"))
+    spread = load_model(str(zoo.directory("bert")), Settings(dtype="float32", device_map=places("bert")))
     pair = (spread.model, spread.tokenizer)
     again = _score(str(zoo.directory("bert")), "en", device_map=places("bert"))
     assert _score(pair, "en").table.equals(again.table)
@@ -113,17 +108,6 @@ def test_loaded_objects_stay_where_they_are() -> None:
         _score(pair, "en", device_map="auto")
     with pytest.raises(ModelError, match="without --null"):
         _score(pair, "en", null=1)
-
-
-def test_an_overflow_in_a_spread_model(tmp_path: Path) -> None:
-    """It cannot go over to float32, as its weights are elsewhere."""
-    model, tokenizer = zoo.load("bert")
-    with torch.no_grad():
-        model.cls.predictions.transform.LayerNorm.weight.mul_(40_000)
-    model.save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(gest_dataset.errors.ScoringError, match="the model's values are not finite"):
-        _score(str(tmp_path), "en", dtype="float16", device_map=places("bert"))
 
 
 # Quantised -------------------------------------------------------------------------------------------
@@ -164,30 +148,6 @@ def test_quantised_models_answer_nearly_the_same(bits: str, near: float, wide: s
     assert again.table.equals(found.table)
 
 
-def test_a_quantised_model_is_fixed(wide: str) -> None:
-    pytest.importorskip("bitsandbytes")
-    loaded = load_model(wide, "cpu", "float32", quantization="8bit")
-    assert is_fixed(loaded.model)
-    assert loaded.settings(None) == load_model(wide, "cpu", "float32", quantization="8bit").settings(None)
-    with pytest.raises(ModelError, match="without --null"):
-        gest_dataset.score(wide, "demo_sk_pairs", device="cpu", quantization="8bit", null=1)
-
-
-def test_quantisation_needs_bitsandbytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "find_spec", lambda name: None)
-    with pytest.raises(ModelError, match=r"in 8bit requires: pip install bitsandbytes"):
-        _score(str(zoo.directory("bert")), "en", quantization="8bit")
-
-
-def test_a_checkpoint_that_is_quantised_is_not_quantised_again(wide: str, tmp_path: Path) -> None:
-    pytest.importorskip("bitsandbytes")
-    loaded = load_model(wide, "cpu", "float32", quantization="8bit")
-    loaded.model.save_pretrained(tmp_path)
-    loaded.tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(SettingError, match="is already quantised"):
-        load_model(str(tmp_path), "cpu", "float32", quantization="4bit")
-
-
 # Devices and number types -----------------------------------------------------------------------------
 
 
@@ -205,16 +165,3 @@ def test_the_best_available_device(monkeypatch: pytest.MonkeyPatch, cuda: int, m
         else:
             with pytest.raises(SettingError, match=f"This machine has no device '{name}'"):
                 pick_device(name)
-
-
-def test_number_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert pick_dtype("auto", torch.device("cpu")) == torch.float32
-    assert pick_dtype("auto", torch.device("mps")) == torch.float16
-    assert pick_dtype("bfloat16", torch.device("cpu")) == torch.bfloat16
-    for in_hardware, dtype in ((True, torch.bfloat16), (False, torch.float16)):
-        monkeypatch.setattr(
-            torch.cuda,
-            "is_bf16_supported",
-            lambda has=in_hardware, including_emulation=True: has and not including_emulation,
-        )
-        assert pick_dtype("auto", torch.device("cuda")) == dtype

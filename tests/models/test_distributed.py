@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ import pytest
 import torch
 
 import gest_dataset
-from gest_dataset.errors import ModelError, OutputError, ScoringError, SettingError
+from gest_dataset.errors import ScoringError, SettingError
 from gest_dataset.models import distributed
 from gest_dataset.runs.folder import CACHE, read_run
-from tests.support import killing, launching, zoo
+from tests.support import killing, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 EVERY_KIND = [
@@ -53,7 +52,7 @@ def test_several_processes_have_the_scores_of_one(size: int, tmp_path: Path) -> 
     runs = [
         (str(zoo.directory(animal)), config, tmp_path / f"{animal}-{config}") for animal, config in EVERY_KIND
     ]
-    first, *others = launching.launch(size, _score_all, runs)
+    first, *others = killing.launch(size, _score_all, runs)
     for outcome in others:
         assert [one["signature"] for one in outcome] == [one["signature"] for one in first]
         for one, other in zip(first, outcome, strict=True):
@@ -64,16 +63,6 @@ def test_several_processes_have_the_scores_of_one(size: int, tmp_path: Path) -> 
         run = read_run(folder)
         assert_close(run.table, alone.table)
         assert run.manifest.metadata["passes"]["inputs"] == alone.metadata["passes"]["inputs"]
-
-
-def _baselines(model: str) -> Any:
-    return score(model, "demo_en", templates=[1], null=2).metadata["null"]
-
-
-def test_random_baselines_are_shared_too(tmp_path: Path) -> None:
-    model = str(zoo.directory("bert"))
-    first, second = launching.launch(2, _baselines, model)
-    assert first == second == pytest.approx(_baselines(model), abs=1e-6)
 
 
 def _slow_run(model: str, folder: Path, seconds: float) -> int:
@@ -100,7 +89,7 @@ def test_a_killed_run_resumes_with_another_number_of_processes(
     victim: int, size: int, tmp_path: Path
 ) -> None:
     model, folder = str(zoo.directory("bert")), tmp_path / "run"
-    launched = launching.start(2, _slow_run, model, folder, 0.02)
+    launched = killing.start_together(2, _slow_run, model, folder, 0.02)
     killing.wait_for_rows(folder / CACHE, 20)
     launched.kill(victim)
     outcomes = launched.outcomes()
@@ -109,33 +98,11 @@ def test_a_killed_run_resumes_with_another_number_of_processes(
     assert isinstance(error, ScoringError)
     assert "Run the same command again to continue, with any number of processes" in str(error)
     cached = killing.rows(folder / CACHE) - 1  # one row is the state of the run
-    computed = launching.launch(size, _slow_run, model, folder, 0.0)
+    computed = killing.launch(size, _slow_run, model, folder, 0.0)
     inputs = json.loads((folder / "run.json").read_text())["metadata"]["passes"]["inputs"]
     assert 0 < cached < inputs
     assert sum(computed) == inputs - cached, "cached values are not computed again"
     assert_close(read_run(folder).table, score(model, "en").table)
-
-
-def _occupied_folder(model: str, folder: Path) -> Any:
-    return score(model, "demo_en", output=folder)
-
-
-def test_an_error_of_the_main_process_is_raised_in_all(tmp_path: Path) -> None:
-    (tmp_path / "thesis.doc").write_text("mine")
-    for error in launching.launch(2, _occupied_folder, str(zoo.directory("bert")), tmp_path):
-        assert isinstance(error, OutputError)
-        assert "thesis.doc" in str(error)
-
-
-def _different_models(models: list[str]) -> Any:
-    return score(models[int(os.environ["RANK"])], "demo_en")
-
-
-def test_different_models_are_refused() -> None:
-    models = [str(zoo.directory(animal)) for animal in ("bert", "bert-untied")]
-    for error in launching.launch(2, _different_models, models):
-        assert isinstance(error, ModelError)
-        assert "Processes 0 and 1 have loaded different models (weights" in str(error)
 
 
 def test_options_that_several_processes_cannot_share(monkeypatch: pytest.MonkeyPatch) -> None:

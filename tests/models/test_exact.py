@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import Dataset, concatenate_datasets, load_dataset
-from tokenizers import processors
+from datasets import Dataset, load_dataset
 from transformers import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
 
 import gest_dataset
@@ -29,122 +28,73 @@ LOG_RATIO = ("log_ratio",)
 QUADRUPLET = (*(f"logp_{name}" for name in SENTENCES), "cs_original", "cs_control")
 
 
+LANGUAGE_MODELS = ("masked", "causal", "seq2seq")
+GEST_LABELS = ("template", "stereotype")
+
+
 @dataclass(frozen=True)
 class Probe:
-    """One probe on one config: the naive function, the engine's options and the columns."""
+    """One probe on one config: the naive function, the number of rows, the engine's options, the columns."""
 
     name: str
     config: str
     ask: Callable[..., Score]
-    columns: tuple[str, ...]
-    families: tuple[str, ...]
     rows: int
+    families: tuple[str, ...] = LANGUAGE_MODELS
     options: dict[str, Any] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    columns: tuple[str, ...] = LOG_RATIO
 
     def __str__(self) -> str:
         return self.name
 
 
-LANGUAGE_MODELS = ("masked", "causal", "seq2seq")
-GEST_LABELS = ("template", "stereotype")
+def quadruplets(name: str, config: str, rows: int, *families: str, **options: Any) -> Probe:
+    ask = partial(naive.quadruplet, shared=options["cs"]) if options else naive.quadruplet
+    return Probe(name, config, ask, rows, families, options, columns=QUADRUPLET)
+
+
+def stereoset(name: str, config: str, ask: Any, rows: int, *families: str, **options: Any) -> Probe:
+    return Probe(name, f"stereoset_{config}sentence", ask, rows, families, options, columns=CANDIDATES)
+
+
+BETWEEN = "de_inter"
 PROBES = (
     *(
         Probe(
             f"template-{number}",
             "en",
             partial(naive.template, number=number),
-            LOG_RATIO,
-            LANGUAGE_MODELS if number > 2 else ("masked", "seq2seq"),
             34 if number == 3 else 6,
+            LANGUAGE_MODELS if number > 2 else ("masked", "seq2seq"),
             {"templates": [number]},
             GEST_LABELS,
         )
         for number in naive.TEMPLATES
     ),
-    Probe("pairs-sk", "sk_pairs", naive.pair, LOG_RATIO, LANGUAGE_MODELS, 25, labels=GEST_LABELS),
-    Probe("pairs-ru", "ru_pairs", naive.pair, LOG_RATIO, LANGUAGE_MODELS, 12, labels=GEST_LABELS),
+    Probe("pairs-sk", "sk_pairs", naive.pair, 25, labels=GEST_LABELS),
+    Probe("pairs-ru", "ru_pairs", naive.pair, 12, labels=GEST_LABELS),
     Probe(
         "pairs-sk-multi",
         "sk_pairs",
         partial(naive.pair, multi_token=True),
-        LOG_RATIO,
-        ("masked",),
         8,
+        ("masked",),
         {"multi_token": True},
         GEST_LABELS,
     ),
-    Probe(
-        "winobias",
-        "winobias_type1_dev",
-        naive.winobias,
-        LOG_RATIO,
-        LANGUAGE_MODELS,
-        9,
-        labels=("template", "occupation_gender"),
-    ),
-    Probe(
-        "control-race",
-        "stereoset_control_race",
-        naive.quadruplet,
-        QUADRUPLET,
-        ("masked", "seq2seq"),
-        11,
-    ),
-    Probe(
-        "control-race-cs",
-        "stereoset_control_race",
-        partial(naive.quadruplet, shared=True),
-        QUADRUPLET,
-        ("masked",),
-        3,
-        {"cs": True},
-    ),
-    Probe(
-        "slovak-without-cs",
-        "slovak_gender",
-        partial(naive.quadruplet, shared=False),
-        QUADRUPLET,
-        ("masked",),
-        6,
-        {"cs": False},
-    ),
-    Probe("slovak", "slovak_gender", naive.quadruplet, QUADRUPLET, ("masked", "seq2seq"), 6),
-    Probe("negation", "crows_control_negation", naive.quadruplet, QUADRUPLET, ("masked",), 2),
-    Probe("crows", "crows_gender", naive.crows, QUADRUPLET, ("masked",), 4),
-    Probe(
-        "intrasentence",
-        "stereoset_en_intrasentence",
-        naive.intrasentence,
-        CANDIDATES,
-        LANGUAGE_MODELS,
-        16,  # to the last ones, which have an odd slot and two slots
-    ),
-    Probe(
-        "intersentence-nsp",
-        "stereoset_de_intersentence",
-        naive.next_sentence,
-        CANDIDATES,
-        ("nsp",),
-        8,
-    ),
-    Probe(
-        "intersentence",
-        "stereoset_de_intersentence",
-        naive.generative,
-        CANDIDATES,
-        ("causal", "seq2seq"),
-        8,
-    ),
-    Probe(
-        "intersentence-ratio",
-        "stereoset_de_intersentence",
-        naive.ratio,
-        CANDIDATES,
-        ("causal",),
-        4,
-        {"intersentence": "ratio"},
-    ),
+    Probe("winobias", "winobias_type1_dev", naive.winobias, 9, labels=("template", "occupation_gender")),
+    quadruplets("control-race", "stereoset_control_race", 11, "masked", "seq2seq"),
+    quadruplets("control-race-cs", "stereoset_control_race", 3, "masked", cs=True),
+    quadruplets("slovak-without-cs", "slovak_gender", 6, "masked", cs=False),
+    quadruplets("slovak", "slovak_gender", 6, "masked", "seq2seq"),
+    quadruplets("negation", "crows_control_negation", 2, "masked"),
+    Probe("crows", "crows_gender", naive.crows, 4, ("masked",), columns=QUADRUPLET),
+    # to the last rows, which have an odd slot and two slots
+    stereoset("intrasentence", "en_intra", naive.intrasentence, 16, *LANGUAGE_MODELS),
+    stereoset("intersentence-nsp", BETWEEN, naive.next_sentence, 8, "nsp"),
+    stereoset("intersentence", BETWEEN, naive.generative, 8, "causal", "seq2seq"),
+    stereoset("intersentence-ratio", BETWEEN, naive.ratio, 4, "causal", intersentence="ratio"),
 )
 BY_NAME = {probe.name: probe for probe in PROBES}
 
@@ -259,41 +209,6 @@ def test_order_changes_nothing(animal: str, probe: str) -> None:
     assert_equal(scores, {name: wanted[name] for name in shuffled["id"]}, entry)
 
 
-@pytest.mark.parametrize(("animal", "probe"), VARIED)
-def test_repetition_changes_nothing(animal: str, probe: str) -> None:
-    """The same samples again under other ids: the same scores again."""
-    entry = BY_NAME[probe]
-    once = rows(entry.config, entry.rows)
-    again = once.map(lambda row: {"id": f"{row['id']}-again"})
-    wanted = expected(animal, probe)
-    wanted = {**wanted, **{f"{name}-again": score for name, score in wanted.items()}}
-    assert_equal(run(reader(animal), concatenate_datasets([once, again]), entry.options), wanted, entry)
-
-
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize(("animal", "probe"), VARIED)
-def test_padding_side_changes_nothing(animal: str, probe: str, side: str) -> None:
-    entry = BY_NAME[probe]
-    model, tokenizer = zoo.load(animal)
-    tokenizer.padding_side = side
-    tokenizer.truncation_side = side
-    who = Reader(model, tokenizer, zoo.BY_NAME[animal].family)
-    assert_equal(run(who, rows(entry.config, entry.rows), entry.options), expected(animal, probe), entry)
-    assert tokenizer.padding_side == side
-
-
-@pytest.mark.parametrize(
-    "animal", ["roberta", "xlm-roberta", "gpt2", "llama", "gemma2", "t5", "bert-nsp", "bert-labels"]
-)
-def test_a_folder_is_its_model(animal: str) -> None:
-    """A path gives what the loaded objects give."""
-    probe = BY_NAME["intersentence-nsp" if zoo.BY_NAME[animal].family == "nsp" else "template-3"]
-    path = str(zoo.directory(animal))
-    scores = gest_dataset.score(path, probe.config, device="cpu", dtype="float32", **probe.options)
-    reference = naive.answer(probe.ask, reader(animal), rows(probe.config, 1_000))
-    assert_equal(scores, reference, probe)
-
-
 def test_a_checkpoint_of_pretraining(tmp_path: Path) -> None:
     """BERT as published has both heads: words and next sentences are asked of the right one."""
     tokenizer = reader("bert").tokenizer
@@ -310,31 +225,3 @@ def test_a_checkpoint_of_pretraining(tmp_path: Path) -> None:
             str(tmp_path), probe.config, device="cpu", dtype="float32", limit=5, **probe.options
         )
         assert_equal(scores, naive.answer(probe.ask, who, rows(probe.config, 5)), probe)
-
-
-@pytest.mark.parametrize("animal", ["bert", "gpt2", "t5"])
-def test_all_templates_at_once(animal: str) -> None:
-    """Without a choice every template of the family is asked; each row says which."""
-    numbers = [3, 4] if zoo.BY_NAME[animal].family == "causal" else [1, 2, 3, 4]
-    table = run(reader(animal), "en", {}, limit=6).table
-    assert sorted(set(table["template"].to_pylist())) == numbers
-    for number in numbers:
-        probe = BY_NAME[f"template-{number}"]
-        part = table.filter([value == number for value in table["template"].to_pylist()])
-        for name, (got,) in as_dict(part, LOG_RATIO).items():
-            assert got == pytest.approx(expected(animal, probe.name)[name], abs=TOLERANCE)
-        assert part["id"].to_pylist() == list(rows("en", 6)["id"])
-
-
-@pytest.mark.parametrize("probe", ["pairs-sk", "intrasentence", "winobias"])
-def test_end_tokens_do_not_count(probe: str) -> None:
-    """A causal tokeniser that closes a text scores as one that does not."""
-    entry = BY_NAME[probe]
-    model, tokenizer = zoo.load("llama")
-    special = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("<s>", "</s>")]
-    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>", pair="<s> $A </s> <s> $B </s>", special_tokens=special
-    )
-    assert tokenizer("I ran.")["input_ids"][-1] == tokenizer.eos_token_id
-    who = Reader(model, tokenizer, "causal")
-    assert_equal(run(who, rows(entry.config, entry.rows), entry.options), expected("llama", probe), entry)

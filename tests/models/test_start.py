@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 import torch
 from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.errors import ScoringError
-from tests.models.test_exact import BY_NAME, assert_equal, reader, rows, run
+from tests.models.test_exact import BY_NAME, assert_equal, rows, run
 from tests.support import naive, zoo
 from tests.support.naive import Reader
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 STANDS_IN = "the tokenizer has no start token: its end token <|endoftext|> precedes each text"
-NOTHING = "nothing is on the left of the first token: no start token, and no end token"
+NOTHING = "the first token has no left context: the tokenizer has neither a start nor an end token"
 
 
 def of_first_words(number: int) -> Dataset:
@@ -57,7 +53,7 @@ def test_the_first_word_counts() -> None:
 
 @pytest.mark.parametrize("probe", ["pairs-sk", "winobias", "intrasentence", "intersentence-ratio"])
 def test_the_end_token_is_what_a_start_token_would_be(probe: str) -> None:
-    """A tokeniser that calls the same token its start token has the same scores, and no note."""
+    """A tokenizer that calls the same token its start token has the same scores, and no note."""
     entry = BY_NAME[probe]
     who = without_start()
     data = rows(entry.config, entry.rows)
@@ -73,31 +69,6 @@ def test_the_end_token_is_what_a_start_token_would_be(probe: str) -> None:
     assert "start:" not in other.signature
 
 
-def test_the_settings_of_a_run_say_it(tmp_path: Path) -> None:
-    from gest_dataset.runs.manifest import read_manifest
-
-    who = without_start()
-    run(who, of_first_words(1), {}, output=tmp_path / "pairs")
-    assert read_manifest(tmp_path / "pairs").settings["start"] == "eos"
-    run(who, "en", {}, limit=3, output=tmp_path / "en")
-    assert read_manifest(tmp_path / "en").settings["start"] is None
-
-
-@pytest.mark.parametrize(
-    ("make", "config"),
-    [
-        (without_start, "en"),  # nothing is put in front of a template
-        (lambda: reader("gpt2"), "sk_pairs"),
-        (lambda: reader("bert"), "sk_pairs"),
-        (lambda: reader("t5"), "sk_pairs"),
-    ],
-)
-def test_where_it_means_nothing_nothing_is_said(make: Callable[[], Reader], config: str) -> None:
-    scores = run(make(), config, {}, limit=25)
-    assert not [note for note in scores.metadata["notes"] if "start token" in note]
-    assert "start:" not in scores.signature
-
-
 def test_without_either_the_reason_is_told() -> None:
     """Only where the first token would count: a pair that changes later needs nothing in front."""
     who = without_start(end=False)
@@ -107,32 +78,13 @@ def test_without_either_the_reason_is_told() -> None:
     told = {row["id"]: row["reason"] for row in scores.skipped.to_pylist()}
     assert told == dict.fromkeys(["0", "1"], NOTHING)
     assert_equal(scores, naive.answer(naive.pair, who, data), BY_NAME["pairs-sk"])
-    with pytest.raises(ScoringError, match=r"No sample .* nothing is on the left of the first token"):
+    with pytest.raises(ScoringError, match=r"No sample .* the first token has no left context"):
         run(who, "stereoset_en_intrasentence", {}, limit=3)
 
 
-def test_a_special_token_of_the_tokeniser_is_a_start() -> None:
-    """A decoder that begins every text with [CLS], and has neither of the two, is asked behind that."""
-    import transformers as hf
-
-    animal = zoo.Animal("bert-decoder", "causal", zoo._cased, hf.BertLMHeadModel, hf.BertConfig, _DECODER)
-    tokenizer = animal.tokenizer()
-    who = Reader(zoo.untrained(animal, tokenizer), tokenizer, "causal")
-    assert tokenizer.bos_token is None
-    assert tokenizer.eos_token is None
-    probe = BY_NAME["intrasentence"]
-    data = rows(probe.config, 4)
-    assert_equal(run(who, data, {}), naive.answer(probe.ask, who, data), probe)
-
-
-_DECODER: dict[str, Any] = {**zoo._COMMON, "is_decoder": True}
-
-
 def test_an_end_token_beyond_the_embedding() -> None:
-    from gest_dataset.errors import ModelError
-
     who = without_start()
     who.tokenizer.eos_token = "<end>"
     who.tokenizer.add_tokens(["<end>"])
-    with pytest.raises(ModelError, match="start token of the tokenizer has the number"):
+    with pytest.raises(ScoringError, match="token id"):
         gest_dataset.score((who.model, who.tokenizer), "sk_pairs", limit=3, device="cpu")

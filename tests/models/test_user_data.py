@@ -13,7 +13,7 @@ from datasets import Dataset
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.folder import write_config
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.models.user_data import data_name, read_user_data
+from gest_dataset.models.user_data import read_user_data
 
 SENTENCE = {"id": 7, "sentence": "I am.", "stereotype": 16}
 PAIR = {"masculine": "a b", "feminine": "a c", "stereotype": 1, "word_index": 0}
@@ -114,15 +114,3 @@ def test_configs_of_a_folder(tmp_path: Path) -> None:
         read_user_data(several)
     with pytest.raises(ConfigError, match="several has no config 'three', only one, two"):
         read_user_data(several, "three")
-
-
-def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "gest-data.v1").mkdir()
-    for path, config, name in (
-        ("data/mine.csv", None, "mine"),
-        ("gest-data.v1", None, "gest-data.v1"),
-        ("gest-data.v1/.", "en", "gest-data.v1-en"),
-        ("en.jsonl", None, "own-en"),
-    ):
-        assert data_name(Path(path), config) == name

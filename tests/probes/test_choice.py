@@ -11,19 +11,19 @@ import pytest
 from gest_dataset.errors import SettingError
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.probes import choice
-from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, REFUSED, Answer, Prompt
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, REFUSED, Answer, Prompt, Reading, read_wordings
 
 NAMES = ("male", "female", "neither")
 ROW = {"id": "x", "sentence": "I never cry.", "masculine": "Som silný.", "feminine": "Som silná."}
 
 
 def prompt(order: str = "male-female-neither", language: str = "en") -> Prompt:
-    wording = choice.read_wordings(language)[0]
+    wording = read_wordings(choice.Wording, "choices.json", language, None)[0]
     return next(p for p in choice.make_prompts(ROW, wording) if p.variant.endswith(f":{order}"))
 
 
 def test_all_six_orders_of_three_options() -> None:
-    for wording in choice.read_wordings("en"):
+    for wording in read_wordings(choice.Wording, "choices.json", "en", None):
         asked = list(choice.make_prompts(ROW, wording))
         assert len({p.text for p in asked}) == len({p.variant for p in asked}) == 6
         assert all("I never cry." in p.text for p in asked)
@@ -33,7 +33,11 @@ def test_all_six_orders_of_three_options() -> None:
 
 
 def test_both_orders_of_a_pair() -> None:
-    asked = [p for w in choice.read_wordings("sk") for p in choice.make_prompts(ROW, w)]
+    asked = [
+        p
+        for w in read_wordings(choice.Wording, "choices.json", "sk", None)
+        for p in choice.make_prompts(ROW, w)
+    ]
     assert [p.text.splitlines()[-2:] for p in asked] == [
         ["(a) Som silný.", "(b) Som silná."],
         ["(a) Som silná.", "(b) Som silný."],
@@ -58,7 +62,7 @@ def test_a_prompt_in_full() -> None:
 
 def test_there_is_a_question_in_english_and_every_slavic_language() -> None:
     for code in (*SLAVIC, "bg", "en"):
-        assert choice.read_wordings(code), LANGUAGES[code].name
+        assert read_wordings(choice.Wording, "choices.json", code, None), LANGUAGES[code].name
 
 
 @pytest.mark.parametrize(
@@ -98,7 +102,7 @@ def test_there_is_a_question_in_english_and_every_slavic_language() -> None:
     ],
 )
 def test_what_an_answer_names(said: str, option: str) -> None:
-    assert choice.parse_choice(prompt(), Answer(said, 1, 1)).option == option
+    assert choice.parse_choice(prompt(), Answer(said, 1, 1)).value == option
 
 
 @pytest.mark.parametrize(
@@ -126,12 +130,12 @@ def test_what_an_answer_names(said: str, option: str) -> None:
 )
 def test_what_names_no_option_is_counted_with_its_reason(said: str, problem: str) -> None:
     found = choice.parse_choice(prompt(), Answer(said, 1, 1))
-    assert (found.option, found.position, found.problem) == ("other", None, problem)
+    assert (found.value, found.position, found.problem) == ("other", None, problem)
 
 
 def test_a_letter_is_the_option_that_stood_there() -> None:
     for order in ("neither-female-male", "female-male-neither"):
-        names = [choice.parse_choice(prompt(order), Answer(f"({letter})", 1, 1)).option for letter in "abc"]
+        names = [choice.parse_choice(prompt(order), Answer(f"({letter})", 1, 1)).value for letter in "abc"]
         assert names == order.split("-")
 
 
@@ -145,26 +149,24 @@ def test_the_position_of_the_chosen_option() -> None:
         ("*„Women“*", 1),
     ):
         found = choice.parse_choice(prompt(), Answer(said, 1, 1))
-        assert (found.option, found.position, found.problem) == (NAMES[position], position, "")
-    assert choice.parse_choice(prompt("female-male", "sk"), Answer("SOM silný. Áno.", 1, 1)) == choice.Choice(
+        assert (found.value, found.position, found.problem) == (NAMES[position], position, "")
+    assert choice.parse_choice(prompt("female-male", "sk"), Answer("SOM silný. Áno.", 1, 1)) == Reading(
         "male", 1
     )
-    assert choice.parse_choice(prompt("female-male", "sk"), Answer("(b)", 1, 1)) == choice.Choice("male", 1)
+    assert choice.parse_choice(prompt("female-male", "sk"), Answer("(b)", 1, 1)) == Reading("male", 1)
 
 
 def test_an_answer_that_was_withheld_or_cut() -> None:
     for problem in (EMPTY, FILTERED):
-        assert choice.parse_choice(prompt(), Answer("(a)", 1, 1, problem)) == choice.Choice(
-            "other", None, problem
-        )
-    assert choice.parse_choice(prompt(), Answer("", 1, 16, CUT)) == choice.Choice("other", None, CUT)
-    assert choice.parse_choice(prompt(), Answer("(a) Men are", 1, 3, CUT)) == choice.Choice("male", 0), (
+        assert choice.parse_choice(prompt(), Answer("(a)", 1, 1, problem)) == Reading("other", None, problem)
+    assert choice.parse_choice(prompt(), Answer("", 1, 16, CUT)) == Reading("other", None, CUT)
+    assert choice.parse_choice(prompt(), Answer("(a) Men are", 1, 3, CUT)) == Reading("male", 0), (
         "it says enough"
     )
 
 
 def test_a_pair_has_no_third_letter() -> None:
-    assert choice.parse_choice(prompt("male-female", "sk"), Answer("(c)", 1, 1)).option == "other"
+    assert choice.parse_choice(prompt("male-female", "sk"), Answer("(c)", 1, 1)).value == "other"
 
 
 def test_shares_of_the_likeliest_letters() -> None:
@@ -190,17 +192,16 @@ def test_which_tokens_are_letters() -> None:
         ("{", "cannot be read"),
         ("3", "cannot be read"),
         ('[{"name": "x", "language": "en"}]', "cannot be read"),
-        ('[{"name": "", "language": "en", "text": "?"}]', "lacks name"),
-        ('[{"name": "x", "language": "en", "text": "{sentence}", "male": "M"}]', "lacks female, neither"),
+        ('[{"name": "x", "language": "en", "text": "{sentence}", "male": "M"}]', "'x' in .* does not fit"),
         ('[{"name": "x", "language": "de", "text": "?"}]', "prompts in de, but not in 'en'"),
-        ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in 'en' does not fit"),
+        ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in .* does not fit"),
     ],
 )
 def test_invalid_tables(table: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "prompts.json"
     path.write_text(table, encoding="utf-8")
     with pytest.raises(SettingError, match=message):
-        choice.read_wordings("en", path)
+        read_wordings(choice.Wording, "choices.json", "en", path)
 
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
@@ -210,7 +211,7 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         for name, code in (("x", "sk"), ("y", "en"), ("z", "sk"))
     ]
     path.write_text(json.dumps(entries), encoding="utf-8")
-    assert choice.read_wordings("sk", path) == (
+    assert read_wordings(choice.Wording, "choices.json", "sk", path) == (
         choice.Wording("x", "sk", "?"),
         choice.Wording("z", "sk", "?"),
     )
@@ -218,22 +219,22 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("said", "option"), [("Som silný", "male"), ("Som silná!", "female")])
 def test_a_variant_without_its_full_stop(said: str, option: str) -> None:
-    assert choice.parse_choice(prompt("male-female", "sk"), Answer(said, 1, 1)).option == option
+    assert choice.parse_choice(prompt("male-female", "sk"), Answer(said, 1, 1)).value == option
 
 
 def test_a_variant_that_begins_with_the_other() -> None:
     row = {"id": "x", "masculine": "Jsem hotov.", "feminine": "Jsem hotova."}
-    asked = next(choice.make_prompts(row, choice.read_wordings("cs")[0]))
-    read = [choice.parse_choice(asked, Answer(text, 1, 1)).option for text in ("Jsem hotov.", "Jsem hotova.")]
+    asked = next(choice.make_prompts(row, read_wordings(choice.Wording, "choices.json", "cs", None)[0]))
+    read = [choice.parse_choice(asked, Answer(text, 1, 1)).value for text in ("Jsem hotov.", "Jsem hotova.")]
     assert read == ["male", "female"]
 
 
 def test_the_beginning_of_just_one_variant() -> None:
     """An answer that says an option in full may be longer than what it has room for."""
     row = {"id": "x", "masculine": "Bol som vždy prvý.", "feminine": "Bola som vždy prvá."}
-    asked = next(choice.make_prompts(row, choice.read_wordings("sk")[0]))
+    asked = next(choice.make_prompts(row, read_wordings(choice.Wording, "choices.json", "sk", None)[0]))
     read = [
-        choice.parse_choice(asked, Answer(text, 1, 1)).option for text in ("Bol som vždy", "Bola som", "Bo")
+        choice.parse_choice(asked, Answer(text, 1, 1)).value for text in ("Bol som vždy", "Bola som", "Bo")
     ]
     assert read == ["male", "female", "other"]
     asked = prompt("male-female", "sk")

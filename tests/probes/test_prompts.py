@@ -47,7 +47,6 @@ def test_the_story_prompt_suggests_no_gender() -> None:
     ("entry", "message"),
     [
         ({"text": "Write on."}, r"lacks \{sentence\} in its text"),
-        ({"text": "", "name": ""}, r"lacks name, text, \{sentence\}"),
         ({"language": "de"}, "prompts in de, but not in 'sk'"),
         ({"male": "Men"}, "cannot be read"),
     ],
@@ -56,7 +55,7 @@ def test_invalid_tables(entry: dict[str, str], message: str, tmp_path: Path) -> 
     path = tmp_path / "prompts.json"
     path.write_text(json.dumps([{"name": "x", "language": "sk", "text": "{sentence}", **entry}]))
     with pytest.raises(SettingError, match=message):
-        read_wordings(Wording, "sk", path)
+        read_wordings(Wording, "", "sk", path)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,7 @@ import pytest
 import torch
 from datasets import Dataset
 
-from gest_dataset.errors import SettingError
-from gest_dataset.probes.author_rules import RULES, parse_rules
 from gest_dataset.runs.manifest import read_manifest
-from tests.conftest import ROOT
 from tests.models.test_exact import reader, rows, run
 from tests.support import naive
 from tests.support.naive import CANDIDATES, SENTENCES, Reader
@@ -31,28 +28,6 @@ def scored(
 def share(who: Reader, ids: list[int], **more: Any) -> torch.Tensor:
     """The probabilities at every position."""
     return naive.logp(who, ids, **more).exp()
-
-
-def test_the_table() -> None:
-    """Every rule affects a probe and a kind of model, and is described in the docs."""
-    from gest_dataset.measures import MEASURES
-
-    probes = {measure.probe.name: measure.probe for measure in MEASURES.values() if measure.probe}
-    page = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
-    for name, rule in RULES.items():
-        assert rule.name == name
-        for probe in rule.probes:
-            assert "rules" in probes[probe].options
-            assert probes[probe].kinds & set(rule.kinds)
-        assert f"| `{name}` | {', '.join(rule.kinds)} |" in page
-
-
-def test_names() -> None:
-    assert parse_rules("authors") == parse_rules(["authors", "bos-first"]) == tuple(RULES)
-    assert parse_rules(()) == ()
-    assert parse_rules("full-stop, bos-first") == ("bos-first", "full-stop")
-    with pytest.raises(SettingError, match=r"There is no rule 'bos'. Rules are authors, bos-first, "):
-        parse_rules("bos")
 
 
 @pytest.mark.parametrize("animal", ["gpt2", "llama"])
@@ -102,7 +77,7 @@ def test_encoder_pieces() -> None:
     for row, scores in zip(rows(config, 3), found, strict=True):
         for name in CANDIDATES:
             word = row[f"{name}_word"]
-            text = naive.tokenise(who, row["context"].replace("BLANK", word))
+            text = naive.tokenize(who, row["context"].replace("BLANK", word))
             place = row["context"].index("BLANK")
             slot = text.tokens(place, place + len(word))
             probabilities = []
@@ -121,7 +96,7 @@ def test_counted_end() -> None:
     for row, scores in zip(rows(config, 3), found, strict=True):
         for name in CANDIDATES:
             context, whole = f"{row['context']} ", f"{row['context']} {row[name]}"
-            text = naive.tokenise(who, whole)
+            text = naive.tokenize(who, whole)
             slot = text.tokens(len(context), len(whole))
             decoder = [start, sentinel, *text.pick(slot), who.tokenizer.eos_token_id]
             encoder = [*text.ids[: slot[0]], sentinel, *text.ids[slot[-1] + 1 :]]
@@ -132,7 +107,7 @@ def test_counted_end() -> None:
 
 def logps(who: Reader, left: str, right: str) -> list[float]:
     """Their crows_sentence_logprobs: ln P of the left text's tokens that the right one has."""
-    one, two = naive.tokenise(who, left), naive.tokenise(who, right)
+    one, two = naive.tokenize(who, left), naive.tokenize(who, right)
     found = []
     for block in difflib.SequenceMatcher(None, one.ids, two.ids).get_opcodes():
         for place in range(*block[1:3]):
@@ -170,34 +145,6 @@ def test_two_matchings() -> None:
         assert found["cs_original"] == pytest.approx(cs(who, row[SENTENCES[0]], row[SENTENCES[2]]), abs=1e-4)
 
 
-def test_length_differences() -> None:
-    """Keywords of 2, 1 and 3, 2 tokens: as much longer in original and control, but not as long."""
-    who, config = reader("bert"), "stereoset_control_race"
-    row = dict(rows(config, 1)[0], bias_type=2)
-    length = {word: len(who.tokenizer.tokenize(word)) for word in ("he", "xy", "xyz", "xyzx")}
-    assert length == {"he": 1, "xy": 2, "xyz": 3, "xyzx": 4}
-    made = []
-    for name, words in (
-        ("alike", ("xy", "he", "xyz", "xy")),
-        ("not", ("xy", "he", "xyzx", "xy")),
-        ("same", ("xy", "he", "xy", "he")),
-    ):
-        texts = {field: f"I {word} ran." for field, word in zip(SENTENCES, words, strict=True)}
-        if name == "same":
-            texts = {
-                field: text.replace("ran", "ran far") if "control" in field else text
-                for field, text in texts.items()
-            }
-        made.append(row | texts | {"id": name, "keywords": [[2, 2 + len(word)] for word in words]})
-    data = Dataset.from_list(made, features=rows(config, 1).features)
-    assert run(who, data, {}).table["id"].to_pylist() == ["same"]
-    scores = run(who, data, {"rules": "length-differences"})
-    assert scores.table["id"].to_pylist() == ["alike", "same"]
-    assert (
-        scores.skipped["reason"][0].as_py().startswith("the keywords' lengths in tokens do not differ alike")
-    )
-
-
 def test_own_negation() -> None:
     """`cs` of each group's sentence and its negation; sets with keywords are asked as ever."""
     who, config = reader("bert"), "crows_control_negation"
@@ -228,7 +175,3 @@ def test_a_run_says_which_rules_it_follows(
     assert read_manifest(tmp_path).settings["options"].get("rules") == told
     assert ("rules=" in scores.signature) == (told is not None)
     assert f"|options:rules={told}|" in scores.signature or told is None
-    unused = [
-        note for note in scores.metadata["notes"] if note.startswith("rules means nothing to the probe")
-    ]
-    assert bool(unused) == (told is None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -72,19 +71,6 @@ def test_a_frame_whose_word_is_split_is_left_out() -> None:
     assert set(scores.skipped["template"].to_pylist()) == set(EXTENDED_TEMPLATES) - set(numbers)
 
 
-def test_a_frame_that_is_named_has_to_suit(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="so a causal model cannot score it"):
-        select_templates([101, 113], "causal")
-    with pytest.raises(SettingError, match=r"There is no template 100. Use some of 1, 2, 3, 4, 101 to 118"):
-        select_templates([100], "masked")
-    # a file is a file, whatever numbers it has
-    path = tmp_path / "mine.json"
-    own = {"id": 101, "text": "{word}: {sentence}", "masculine": "He", "feminine": "She"}
-    path.write_text(json.dumps([own]), encoding="utf-8")
-    scores = gest_dataset.score(zoo.load("bert"), "en", templates=path, limit=2, device="cpu")
-    assert scores.metadata["options"]["templates"].startswith("mine.json#")
-
-
 WHOLE = '[{"id": 5, "text": "{word}: {sentence}", "masculine": "He", "feminine": "She"}]'
 
 
@@ -92,9 +78,8 @@ WHOLE = '[{"id": 5, "text": "{word}: {sentence}", "masculine": "He", "feminine":
     ("content", "reason"),
     [
         ("[" * 100_000 + "]" * 100_000, r"cannot be read \(it is nested too deeply"),
-        (WHOLE.replace("5", "true"), r"has the id True: use a number"),
-        (WHOLE.replace("He", "\\ud800"), r"contains half of a surrogate pair"),
-        (WHOLE.replace("5", "[5]"), r"has the id \[5\]: use a number"),
+        (WHOLE.replace("5", "true"), r"needs a number from 1 on"),
+        (WHOLE.replace("5", "[5]"), r"needs a number from 1 on"),
     ],
 )
 def test_json_that_is_no_template(tmp_path: Path, content: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Tokenised texts: slots, limits and the reasons for skipped samples."""
+"""Tokenized texts: slots, limits and the reasons for skipped samples."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from datasets import Dataset
 
 from gest_dataset.errors import ModelError
-from gest_dataset.probes.queries import check_compared
-from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens, make_probe_tokenizer
+from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, make_probe_tokenizer
 from tests.models.test_exact import reader as naive_reader
 from tests.models.test_exact import rows, run
 from tests.support import naive, zoo
@@ -22,87 +21,19 @@ def reader(name: str) -> ProbeTokenizer:
     return make_probe_tokenizer(tokenizer, model, zoo.BY_NAME[name].family)
 
 
-def tokens(*offsets: tuple[int, int], ids: tuple[int, ...] = (), special: tuple[bool, ...] = ()) -> Tokens:
-    """Tokens by hand, of the characters of a text of twenty letters."""
-    number = len(offsets)
-    return Tokens(
-        "abcdefghijklmnopqrst",
-        ("x",) * number,
-        ids or tuple(range(number)),
-        offsets,
-        special or (False,) * number,
-        (0,) * number,
-        frozenset({99}),
-    )
-
-
-@pytest.mark.parametrize(
-    ("found", "reason"),
-    [
-        (tokens((0, 4), (6, 9)), "no token covers the slot"),
-        (tokens((4, 6), special=(True,)), "no token covers the slot"),
-        (tokens((4, 5), (0, 4), (5, 6)), "the tokens of the slot are not next to each other"),
-        (tokens((0, 4), (4, 6), ids=(1, 99)), "the word has a part that the tokeniser does not know"),
-    ],
-)
-def test_slots_that_cannot_be_asked(found: Tokens, reason: str) -> None:
-    with pytest.raises(SkipSampleError) as raised:
-        found.slot(4, 6)
-    assert str(raised.value) == reason
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "slot"), [(0, 4, (0,)), (3, 5, (0, 1)), (4, 6, (1,)), (5, 20, (1, 2))]
-)
-def test_a_slot_is_the_tokens_of_its_characters(start: int, end: int, slot: tuple[int, ...]) -> None:
-    assert tuple(tokens((0, 4), (4, 6), (6, 20)).slot(start, end)) == slot
-
-
-@pytest.mark.parametrize(
-    ("pieces", "special", "first"),
-    [
-        (("▁", "sing"), (False, False), 0),
-        (("Ġ", "sing"), (False, False), 0),
-        (("▁", "sing"), (True, False), 1),
-        (("▁", "▁sing"), (False, False), 1),
-        (("▁I", "sing"), (False, False), 1),
-    ],
-)
-def test_a_boundary_mark_alone_belongs_to_the_word(
-    pieces: tuple[str, str], special: tuple[bool, bool], first: int
-) -> None:
-    """Also at the beginning of a text, and not the mark of another token or a special one."""
-    found = replace(tokens((0, 0), (0, 4), special=special), pieces=pieces)
-    assert found.slot(0, 4) == range(first, 2)
-
-
 def test_texts_that_cannot_be_asked() -> None:
     bert, t5 = reader("bert"), reader("t5")
     for ask, text, reason in (
         (bert, " \n", "empty sentence"),
-        (bert, "I [MASK] sing.", "contains [MASK], with which the model is asked"),
-        (t5, "I <extra_id_3> sing.", "contains <extra_id_, with which the model is asked"),
-        (replace(bert, vocabulary=5), "I", r"has the token"),
+        (bert, "I [MASK] sing.", "contains [MASK], which is reserved for the query"),
+        (t5, "I <extra_id_3> sing.", "contains <extra_id_, which is reserved for the query"),
+        (replace(bert, vocabulary=5), "I", "token id"),
     ):
         with pytest.raises(SkipSampleError) as raised:
             ask(text)
         assert str(raised.value).startswith(reason)
     assert len(bert("I [mask] sing.").ids) > 3
     assert len(reader("gpt2")("I [MASK] <extra_id_0>").ids) > 3
-
-
-@pytest.mark.parametrize("name", ["roberta", "gpt2"])
-@pytest.mark.parametrize(
-    ("told", "limit"), [(10**30, zoo.LONGEST), (10**9, zoo.LONGEST), (50, 50), (0, zoo.LONGEST)]
-)
-def test_limits(name: str, told: int, limit: int) -> None:
-    """Of the tokeniser and of the table of positions; RoBERTa's begins behind the padding id."""
-    model, tokenizer = zoo.load(name)
-    tokenizer.model_max_length = told
-    if name == "roberta":
-        assert model.config.pad_token_id == 1
-        assert model.config.max_position_embeddings == zoo.LONGEST + 2
-    assert make_probe_tokenizer(tokenizer, model, zoo.BY_NAME[name].family).limit == limit
 
 
 def test_span_models_need_sentinels() -> None:
@@ -112,16 +43,6 @@ def test_span_models_need_sentinels() -> None:
         make_probe_tokenizer(tokenizer, model, "seq2seq")
     assert reader("bert").sentinels == ()
     assert len(reader("t5").sentinels) == 10
-
-
-def test_compared_parts_are_known() -> None:
-    """Only what differs has to be known: unknown tokens that both share say nothing of the difference."""
-    known, unknown = tokens((0, 1), (1, 2), ids=(1, 2)), tokens((0, 1), (1, 2), ids=(1, 99))
-    check_compared(known, tokens((0, 1), (1, 2), ids=(1, 3)))
-    for pair in ((known, unknown), (unknown, known)):
-        with pytest.raises(SkipSampleError, match="does not know"):
-            check_compared(*pair)
-    check_compared(tokens((0, 1), (1, 2), ids=(99, 2)), tokens((0, 1), (1, 2), ids=(99, 3)))
 
 
 def hindi(index: int = 1) -> Dataset:

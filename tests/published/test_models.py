@@ -11,7 +11,6 @@ import pytest
 from gest_dataset import published
 from gest_dataset.published.models import (
     Ranking,
-    hub_ids,
     rank_among_published,
     rows_for_model,
 )
@@ -50,10 +49,6 @@ def test_papers_models_stand_where_they_are(table: str) -> None:
         assert place.models == pytest.approx(means, rel=1e-3)
         stronger = [sum(value > means[model] * by for value in means.values()) for by in (1.001, 0.999)]
         assert stronger[0] <= place.rank - 1 <= stronger[1]  # its own is equal, but for the print's digits
-        if place.below:
-            assert place.models[place.below] == max(v for v in place.models.values() if v <= place.g_s)
-        if place.above:
-            assert place.models[place.above] == min(v for v in place.models.values() if v > place.g_s)
 
 
 def test_the_text_is_on_the_ratio_scale() -> None:
@@ -65,8 +60,6 @@ def test_the_text_is_on_the_ratio_scale() -> None:
     )
     assert of(GLM, 90.0).text().startswith(f"g_s 90.00: below no model and above {strongest} (")
     assert of(GLM, 90.0).rank == 1
-    limited = of({**GLM, "limit": 33}, 0.9).text()
-    assert limited.endswith("The paper scored all samples, this run only the first ones.")
 
 
 def test_pairs_stand_among_masked_models_of_their_language() -> None:
@@ -124,12 +117,6 @@ def test_a_name_alone_is_no_model(other: dict[str, Any]) -> None:
 
 ROWS = [{"model": "roberta-base", "n": 1}, {"model": "gerulata/slovakbert", "n": 2}]
 HUB = {"from_hub": True, "model": "FacebookAI/roberta-base", "requested_revision": None}
-
-
-def test_every_handle_of_the_two_papers_has_one_owner() -> None:
-    handles = {row["handle"] for row in published.load("stereoset_overall")["rows"]}
-    handles |= {row["model"] for row in published.load("word_filling_ss")["rows"]}
-    assert {handle: hub_ids(handle)[-1].count("/") for handle in handles} == dict.fromkeys(handles, 1)
 
 
 def test_a_model_from_the_hub_has_its_rows() -> None:

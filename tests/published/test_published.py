@@ -80,18 +80,6 @@ def test_icat_follows_from_lms_and_ss() -> None:
     ]
 
 
-def test_f_is_the_difference_of_the_printed_ss_and_csk() -> None:
-    ss = {(row["model"], row["config"]): row for row in rows("word_filling_ss")}
-    cs = {(row["model"], row["config"]): row for row in rows("word_filling_cs")}
-    for row in rows("word_filling_f"):
-        key = row["model"], row["config"]
-        first = ss[key]["ss_mu_original"] - ss[key]["ss_mu_control"]
-        assert row["f_mu"] == pytest.approx(first, abs=0.0101)
-        if key in cs and cs[key]["csk_mu_original"] is not None:
-            second = cs[key]["csk_mu_original"] - cs[key]["csk_mu_control"]
-            assert row["f_mu"] == pytest.approx(second, abs=0.0101)
-
-
 # --- our statistics on the authors' own scores
 
 
@@ -133,79 +121,6 @@ def test_stereotype_rates_of_the_authors_scores(model: str, kind: str, file: int
     assert as_printed["q"] == pytest.approx(np.exp(means), abs=1e-3)
     assert as_printed["g_s"] == pytest.approx(printed["g_s_published"], abs=1e-3)
     assert true["g_s_low"] > 1
-
-
-def stereoset(file: str, language: str, tests: tuple[str, ...]) -> dict[str, Any]:
-    """Our scores on the authors' sentence scores of one model, over one test or both."""
-    from gest_dataset.builders.stereoset import source
-    from gest_dataset.builders.unpickle import read_frame
-
-    found = json.loads(scores(f"{file}.json").read_text(encoding="utf-8"))
-    predictions, targets = [], []
-    for test in tests:
-        by_id = {entry["id"]: entry["score"] for entry in found[test]}
-        frame = read_frame(sources.fetch(source(test, language)))
-        names = frame["target" if language == "en" else "target_original"]
-        for i, target in enumerate(names):
-            candidates = {frame[f"c{k}_gold_label"][i]: by_id[frame[f"c{k}_id"][i]] for k in (1, 2, 3)}
-            predictions.append([candidates[k] for k in ("stereotype", "anti-stereotype", "unrelated")])
-            targets.append(target)
-    return statistics.stereoset_icat(predictions, targets)
-
-
-STEREOSET_FILES = {
-    "bert-base-cased_BertLM_BertNextSentence_en": ("BERT", "en"),
-    "gpt2_GPT2LM_GPT2LM_d_en": ("GPT-2", "en"),
-    "bert-base-multilingual-cased_BertLM_BertNextSentence_tr": ("mBERT", "tr"),
-}
-TESTS = {
-    "stereoset_intrasentence": ("intrasentence",),
-    "stereoset_intersentence": ("intersentence",),
-    "stereoset_multiclass_intrasentence": ("intrasentence",),
-    "stereoset_multiclass_intersentence": ("intersentence",),
-    "stereoset_overall": ("intrasentence", "intersentence"),
-    "stereoset_multiclass": ("intrasentence", "intersentence"),
-}
-
-
-@pytest.mark.upstream
-@pytest.mark.usefixtures("upstream")
-@pytest.mark.parametrize("table", list(TESTS))
-@pytest.mark.parametrize("file", list(STEREOSET_FILES))
-def test_stereoset_scores_of_the_authors(file: str, table: str) -> None:
-    model, language = STEREOSET_FILES[file]
-    printed = next(r for r in rows(table) if (r["model"], r["language"]) == (model, language))
-    result = stereoset(file, language, TESTS[table])
-    names = [name for name in printed if name not in ("model", "handle", "language")]
-    differing = {name for name in names if round(result[name], 2) != printed[name]}
-    if (table, language) == ("stereoset_intersentence", "tr"):
-        # the one misprint: the scores say 78.73, and so do the printed ICAT and the overall LMS
-        assert differing == {"lms"}
-        assert (printed["lms"], round(result["lms"], 2)) == (78.23, 78.73)
-    else:
-        assert not differing
-    assert result["lms_low"] < result["lms"] < result["lms_high"]
-
-
-@pytest.mark.upstream
-@pytest.mark.usefixtures("upstream")
-def test_family_samples_are_the_papers() -> None:
-    """166 of them, and their mean rate over BERT's templates is between those of table 3's groups."""
-    table = published.load("gest_topical_bias")
-    sentences = config("en_1_0")
-    references = [row["stereotype"] for row in sentences]
-    rates = []
-    for file in range(4):
-        text = scores(f"bert-base-uncased_template-{file}.txt").read_text(encoding="utf-8")
-        ratios = [float(line) * math.log(10) for line in text.split()]
-        result = statistics.topical_bias(
-            [row["sentence"] for row in sentences], ratios, references, table["words"], scale="published"
-        )
-        assert result["n_topic"] == table["samples"]
-        rates.append([result[name] for name in ("q_f", "q_topic", "q_m")])
-    q_f, q_topic, q_m = np.mean(rates, axis=0)
-    assert q_topic < q_m
-    assert abs(q_topic - q_f) < abs(q_topic - q_m)
 
 
 @pytest.mark.upstream

@@ -7,27 +7,23 @@ import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from datasets import load_dataset
 
 import gest_dataset
-from gest_dataset.published import genderbench
 from gest_dataset.report import Panel
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panels import panels_of
-from gest_dataset.report.style import COLUMNS, Layout, use_layout
 from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.stereotypes import STEREOTYPES
-from tests.support import fits, zoo
+from tests.support import zoo
 from tests.support.chats import MODEL, chatting, planted
 from tests.support.report_runs import small_world
 
 pytestmark = [
     pytest.mark.usefixtures("one_thread"),
-    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
 ]
 WRITTEN = {"male": "He sang. He danced.", "female": "She sang. She danced."}
 
@@ -91,31 +87,6 @@ def test_three_ways_of_asking_are_side_by_side(runs: dict[str, Run], panels: dic
     assert {"stereotypes-choice", "stereotypes-story"} <= panels.keys()
 
 
-def test_each_model_with_two_ways_has_its_panel(runs: dict[str, Run]) -> None:
-    others = [named(runs[name], "other") for name in ("choice", "story")]
-    names = [panel.name for panel in panels_of(label_runs([*runs.values(), *others]))]
-    assert [name for name in names if name.startswith("side")] == ["side-by-side", "side-by-side-2"]
-    alone = panels_of(label_runs([runs["story"], named(runs["choice"], "other")]))
-    assert "side-by-side" not in {panel.name for panel in alone}
-
-
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
-def test_they_fit_into_the_columns_of_a_paper(runs: dict[str, Run], column: Layout) -> None:
-    other = named(runs["choice"], "a-model-with-a-name-that-is-long")
-    with use_layout(column):
-        panels = panels_of(label_runs([*runs.values(), other]))
-    assert {"side-by-side", "genderbench", "stereotypes-choice"} <= {panel.name for panel in panels}
-    for panel in panels:
-        fits.check(panel)
-
-
-def test_choices_by_stereotype(panels: dict[str, Panel]) -> None:
-    for row in rows_of(panels["stereotypes-choice"]):
-        masculine = STEREOTYPES[int(row["stereotype"])].gender == "male"
-        assert (float(row["male"]), float(row["female"])) == (masculine, not masculine)
-        assert float(row["neither"]) == 0
-
-
 def test_genderbench_is_next_to_english_choices_and_stories(
     runs: dict[str, Run], panels: dict[str, Panel]
 ) -> None:
@@ -125,27 +96,3 @@ def test_genderbench_is_next_to_english_choices_and_stories(
     assert sum(row["source"] == "published" for row in rows) == 24
     slovak = replace(runs["choice"], manifest=replace(runs["choice"].manifest, language="sk"))
     assert "genderbench" not in {panel.name for panel in panels_of(label_runs([slovak]))}
-
-
-# From the table of single numbers in the report, which are printed apart from the intervals
-PRINTED: dict[str, tuple[float, float]] = {
-    "claude-3-5-haiku": (0.578, 0.116),
-    "gemini-2.0-flash": (0.687, 0.106),
-    "gemini-2.0-flash-lite": (0.535, 0.176),
-    "gemma-2-27b-it": (0.563, 0.154),
-    "gemma-2-9b-it": (0.477, 0.132),
-    "gpt-4o": (0.238, 0.287),
-    "gpt-4o-mini": (0.415, 0.227),
-    "Llama-3.1-8B-Instruct": (0.108, 0.232),
-    "Llama-3.3-70B-Instruct": (0.641, 0.195),
-    "Mistral-7B-Instruct-v0.3": (0.143, 0.270),
-    "Mistral-Small-24B-Instruct-2501": (0.165, 0.215),
-}
-
-
-def test_published_intervals_have_the_printed_middles() -> None:
-    for place, probe in enumerate((genderbench.CHOICE, genderbench.STORY)):
-        models: dict[str, Any] = {one.model: one for one in genderbench.graded_models(probe)}
-        assert len(models) == 12
-        for name, printed in PRINTED.items():
-            assert models[name].middle == pytest.approx(printed[place], abs=6e-4)

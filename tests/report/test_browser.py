@@ -44,13 +44,6 @@ def test_figures_and_tables_are_drawn(browser: Any, page_file: Path) -> None:
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_phone_scrolls_figures_and_not_the_page(browser: Any, page_file: Path) -> None:
-    with opened(browser, page_file, viewport=PHONE, has_touch=True, is_mobile=True) as tab:
-        open_all(tab)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        assert tab.locator(".drawing").first.evaluate("(one) => one.scrollWidth > one.clientWidth")
-
-
 def brightness(tab: Any, colour: str) -> float:
     """The mean of red, green and blue of a CSS colour."""
     found: float = tab.evaluate(
@@ -139,16 +132,3 @@ def test_accessible(browser: Any, page_file: Path, scheme: str, size: dict[str, 
         found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
     assert len(found["passes"]) > 25
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found["violations"]] == []
-
-
-def test_policy_blocks_foreign_scripts(browser: Any, page_file: Path, tmp_path: Path) -> None:
-    evil = tmp_path / "evil.html"
-    html = page_file.read_text(encoding="utf-8")
-    evil.write_text(
-        html.replace("<footer", "<script>document.title = 'evil'</script><footer"), encoding="utf-8"
-    )
-    context = browser.new_context()
-    tab = context.new_page()
-    tab.goto(evil.as_uri())
-    assert tab.title() != "evil"
-    context.close()

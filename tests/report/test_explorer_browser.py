@@ -119,19 +119,6 @@ def test_sorting_by_score_difference_and_disagreement(browser: Any, page_file: P
         assert float(told.removeprefix("templates differ by ")) == pytest.approx(widest, abs=6e-4)
 
 
-@pytest.mark.slow
-def test_filter_by_reason_of_a_missing_score(browser: Any, page_file: Path) -> None:
-    last = rows_of("en")[-1]["sentence"]
-    with opened(browser, page_file) as tab:
-        open_samples(tab)
-        choose(tab, "run", "3")
-        choose(tab, "template", "2")
-        choose(tab, "state", explored.NO_SCORE)
-        assert tab.locator("#rows button.sample").all_text_contents() == [last]
-        tab.locator("#rows button.sample").click()
-        assert explored.NO_SCORE in tab.locator(".detail").text_content()
-
-
 def test_an_opened_row_has_variants_and_other_runs(browser: Any, page_file: Path, runs: list[Run]) -> None:
     row = rows_of("en")[0]
     with opened(browser, page_file) as tab:
@@ -197,7 +184,6 @@ def test_keyboard(browser: Any, page_file: Path) -> None:
         assert tab.evaluate(row) == "1"
         tab.keyboard.press("Enter")
         assert tab.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
-        assert in_sight(tab)
         tab.keyboard.press("End")
         reached(tab, number - 1)
         tab.wait_for_function(
@@ -206,17 +192,6 @@ def test_keyboard(browser: Any, page_file: Path) -> None:
         assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         tab.keyboard.press("Home")
         reached(tab, 0)
-
-
-def in_sight(tab: Any) -> bool:
-    """Whether what has the focus lies within the window and within the list."""
-    found: bool = tab.evaluate(
-        "() => { const [own, list] = [document.activeElement, document.getElementById('rows')]"
-        ".map((one) => one.getBoundingClientRect());"
-        " return own.top >= Math.max(0, list.top) - 1"
-        " && own.bottom <= Math.min(innerHeight, list.bottom) + 1; }"
-    )
-    return found
 
 
 def reached(tab: Any, row: int) -> None:

@@ -5,11 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
-
-import pytest
 
 from tests.conftest import ROOT
 
@@ -43,19 +39,3 @@ def test_script_can_be_inlined_in_a_page() -> None:
     assert "</script" not in script.lower()
     assert "<!--" not in script
     assert not re.search(r"\b(eval|Function)\(", script)  # which the page's policy forbids
-
-
-@pytest.mark.slow
-def test_building_again_gives_the_same_bytes(tmp_path: Path) -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not installed")
-    shutil.copytree(WEB, tmp_path / "web", ignore=shutil.ignore_patterns("node_modules"))
-    (tmp_path / "gest_dataset" / "report" / "explorer").mkdir(parents=True)
-    installed = subprocess.run([npm, "ci"], cwd=tmp_path / "web", capture_output=True, text=True)
-    if installed.returncode:
-        pytest.skip(f"npm cannot download the libraries: {installed.stderr[-300:]}")
-    for script in ("types", "build"):
-        subprocess.run([npm, "run", script], cwd=tmp_path / "web", check=True, capture_output=True)
-    for name in ("built.js", "built.json", "licences.txt"):
-        assert (tmp_path / "gest_dataset/report/explorer" / name).read_bytes() == (BUILT / name).read_bytes()

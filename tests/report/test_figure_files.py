@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -20,12 +19,10 @@ from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import format_number
-from gest_dataset.report import Panel, latex
-from gest_dataset.report.explorer.comparisons import compare_groups
-from gest_dataset.report.explorer.profiles import profiles_of
+from gest_dataset.report import figure_files
+from gest_dataset.report.explorer.explorer import profiles_of
 from gest_dataset.report.labels import LabelledRun, label_runs
-from gest_dataset.report.panels import panels_of
-from gest_dataset.report.panels_stereotypes import profile_panels, ratio_panels
+from gest_dataset.report.panels import panels_of, panels_of_several
 from gest_dataset.report.style import COLUMNS, DOUBLE, SINGLE, Layout, use_layout
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.folder import Run, find_runs, read_run
@@ -96,14 +93,6 @@ def test_each_figure_has_files_at_both_widths(runs: Path, folder: Path) -> None:
         assert "var(--" not in XML.tostring(root, encoding="unicode")
 
 
-def test_captions_are_in_the_files_and_next_to_them(folder: Path) -> None:
-    title, empty, text, end = (folder / "languages-single.txt").read_text(encoding="utf-8").split("\n")
-    assert (title, empty, end) == ("Stereotype rate by language", "", "")
-    root = XML.parse(folder / "languages-single.svg").getroot()
-    assert [element.text for element in root[:2]] == [title, text]
-    assert b"/Title (Stereotype rate by language)" in (folder / "languages-single.pdf").read_bytes()
-
-
 @pytest.mark.slow
 def test_equal_runs_give_equal_bytes_in_another_process(runs: Path, folder: Path, tmp_path: Path) -> None:
     script = "import sys, gest_dataset; gest_dataset.report([sys.argv[1]], *sys.argv[2:])"
@@ -136,81 +125,29 @@ def test_no_text_is_cut_off_or_overlaps(runs: Path, column: Layout) -> None:
         fits.check(panel)
 
 
-def test_narrow_figures_have_numbers_instead_of_names(runs: Path) -> None:
-    panels = {}
-    for column in COLUMNS:
-        with use_layout(column):
-            found = panels_of(label_runs([read_run(runs / "bert-demo_en")]))
-        panels[column.name] = next(panel for panel in found if panel.name == "stereotypes-english")
-    single, double = panels["single"], panels["double"]
-    labels = [text.get_text() for text in single.figure.axes[0].get_yticklabels()]
-    assert labels == [str(number) for number in range(1, 17)]
-    assert "Stereotypes: 1 Emotional and irrational, " in single.caption
-    assert double.figure.axes[0].get_yticklabels()[6].get_text() == "7  Beautiful"
-    assert "Stereotypes: 1" not in double.caption
-
-
 # --- several runs
 
 
-@pytest.fixture(scope="module")
-def several(tmp_path_factory: pytest.TempPathFactory) -> list[LabelledRun]:
-    """Three models on the same sentences."""
-    folder = tmp_path_factory.mktemp("several")
-    with report_runs.small_world():
-        explored.english(folder)
-    return label_runs(find_runs([folder]))
-
-
-def drawn_of(runs: list[LabelledRun], column: Layout) -> dict[str, Panel]:
-    with use_layout(column):
-        panels = [panel for profile in profiles_of(runs) for panel in profile_panels(profile)]
-        return {panel.name: panel for panel in (*panels, *ratio_panels(compare_groups(runs)))}
-
-
-@pytest.fixture(scope="module")
-def drawn(several: list[LabelledRun]) -> dict[str, Panel]:
-    return drawn_of(several, SINGLE)
-
-
-def test_heat_maps_show_profiles_and_correlations(
-    several: list[LabelledRun], drawn: dict[str, Panel]
-) -> None:
-    panel = drawn["profiles-q"]
-    values: dict[str, list[float]] = {}
-    for row in panel.rows:
-        values.setdefault(row[0], []).append(row[5])
-    for run in several:
-        centred = [
-            np.log(part["q"]) - (np.log(part["q_f"]) + np.log(part["q_m"])) / 2
-            for part in run.templates.values()
-        ]
-        assert values[run.label] == pytest.approx(np.mean(centred, axis=0).tolist())
-    axes = panel.figure.axes[0]
-    assert axes.collections[0].get_array().ravel().tolist() == [row[5] for row in panel.rows]
-    labels = {tick.get_position()[1]: tick.get_text() for tick in axes.get_yticklabels()}
-    assert [labels[place] for place in (3, 2, 1)] == list(dict.fromkeys(row[0] for row in panel.rows))
-    correlations = drawn["correlations-q"]
-    assert len(correlations.rows) == 9
-    for run_label, other, value in correlations.rows:
-        assert value == pytest.approx(np.corrcoef(values[run_label], values[other])[0, 1])
-
-
-def test_ratios_are_those_of_the_comparison(several: list[LabelledRun], drawn: dict[str, Panel]) -> None:
-    panel = drawn["ratios"]
-    found = compare([run.run for run in several]).differences
-    expected = [one.times for difference in found for one in difference.by_stereotype]
-    assert [tuple(row[4:]) for row in panel.rows] == expected
-    dots = [float(line.get_xdata()[0]) for ax in panel.figure.axes for line in ax.lines if line.get_url()]
-    assert dots == [row[4] for row in panel.rows]
-
-
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
-def test_figures_of_runs_with_long_names_fit(several: list[LabelledRun], column: Layout) -> None:
-    name = "a-model-with-a-name-that-is-longer-than-a-column-is-wide"
-    runs = label_runs([named(run.run, f"{name}-{number}") for number, run in enumerate(several)])
-    for panel in drawn_of(runs, column).values():
+def test_profiles_correlations_and_ratios_of_several_runs(tmp_path: Path, column: Layout) -> None:
+    with report_runs.small_world():
+        explored.english(tmp_path)
+        name = "a-model-with-a-name-that-is-longer-than-a-column-is-wide"
+        found = [named(run, f"{name}-{number}") for number, run in enumerate(find_runs([tmp_path]))]
+        runs = label_runs(found)
+        with use_layout(column):
+            panels = {panel.name: panel for panel in panels_of_several(runs)}
+    for panel in panels.values():
         fits.check(panel)
+    [profile] = profiles_of(runs)
+    order = [runs[row].label for row in profile.rows]
+    values = profile.values[profile.rows]
+    assert [row[5] for row in panels["profiles-q"].rows] == values.ravel().tolist()
+    for label, other, value in panels["correlations-q"].rows:
+        first, second = (values[order.index(one)] for one in (label, other))
+        assert value == pytest.approx(np.corrcoef(first, second)[0, 1])
+    expected = [one.times for other in compare(found).differences for one in other.by_stereotype]
+    assert [tuple(row[4:]) for row in panels["ratios"].rows] == expected
 
 
 # --- LaTeX
@@ -234,29 +171,10 @@ def hostile(runs: Path) -> list[LabelledRun]:
 
 
 def test_hostile_names_are_escaped_in_tables(runs: Path) -> None:
-    text = latex.results_table(hostile(runs))
+    text = figure_files.results_table(hostile(runs))
     bare = re.sub(r"\\[\\a-zA-Z]+|\\[&%$#_{}]", "", text)
     assert "\\" not in bare
     assert not set(bare.removeprefix(text.partition("\n")[0])) & set("$#^~_<>|")
     assert r"\input" not in text
-    (found,) = tables(latex.results_table(hostile(runs)))
+    (found,) = tables(figure_files.results_table(hostile(runs)))
     assert found[1][0].replace("ˆ", "^") == HOSTILE  # as pylatexenc prints it
-
-
-@pytest.mark.slow
-def test_latex_prints_hostile_names(runs: Path, tmp_path: Path) -> None:
-    if shutil.which("pdflatex") is None or shutil.which("pdftotext") is None:
-        pytest.skip("pdflatex is not installed (apt-get install texlive-latex-recommended poppler-utils)")
-    (tmp_path / "results.tex").write_text(latex.results_table(hostile(runs)), encoding="utf-8")
-    (tmp_path / "all.tex").write_text(
-        r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs}"
-        r"\begin{document}\input{results}\end{document}",
-        encoding="utf-8",
-    )
-    command = ["pdflatex", "-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "all"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
-    assert done.returncode == 0, done.stdout[-2000:]
-    read = subprocess.run(
-        ["pdftotext", "-layout", "all.pdf", "-"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert "".join(HOSTILE.split()) in "".join(read.stdout.split())

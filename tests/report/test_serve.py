@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from gest_dataset.errors import ConfigError
 from gest_dataset.report.serve import LiveReport, make_server
 from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import MANIFEST
@@ -68,11 +67,6 @@ def get(address: str, path: str = "/", host: str | None = None, method: str = "G
     content = response.read()
     connection.close()
     return response.status, content
-
-
-def test_missing_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="There is no folder"):
-        LiveReport([tmp_path / "typo"], tmp_path)
 
 
 def test_report_is_written_again_when_a_run_finishes(tmp_path: Path, finished: Path) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +18,12 @@ from typer.testing import CliRunner
 import gest_dataset
 from gest_dataset import statistics
 from gest_dataset.cli import app
+from gest_dataset.commands import compare as command
 from gest_dataset.commands import console
-from gest_dataset.errors import ConfigError, DataError, SourceError
+from gest_dataset.errors import ConfigError, DataError, OutputError, SourceError
 from gest_dataset.runs import comparison, read_run
-from gest_dataset.runs.comparison import Difference
 from gest_dataset.runs.folder import Run
+from gest_dataset.stereotypes import STEREOTYPES
 from tests.support import explored, report_runs, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -165,12 +165,26 @@ def test_too_few_common_samples_are_an_error(runs: list[Run]) -> None:
         gest_dataset.compare([runs[0], short])
 
 
+@pytest.mark.parametrize(
+    ("config", "measure"),
+    [
+        ("stereoset_control_gender", "f_mu"),
+        ("crows_control_negation", "cs_mu_original"),
+        ("crows_gender", "cs_mu_original"),
+        ("stereoset_en_intrasentence", "icat"),
+    ],
+)
+def test_other_measures(config: str, measure: str, tmp_path: Path) -> None:
+    for dtype in ("float32", "bfloat16"):
+        model = str(zoo.directory("bert"))
+        gest_dataset.score(model, config, device="cpu", dtype=dtype, output=tmp_path / dtype)
+    (found,) = gest_dataset.compare([tmp_path / "float32", tmp_path / "bfloat16"]).differences
+    assert found.comparison.measure == measure
+    assert found.comparison.low <= found.comparison.difference <= found.comparison.high
+    assert not found.by_stereotype
+
+
 # --- the command
-
-
-def ratio_of(one: Difference) -> str:
-    value, low, high = one.comparison.times
-    return f"{value:.3f} {low:.3f} to {high:.3f}"
 
 
 def test_command_prints_a_table(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,32 +193,38 @@ def test_command_prints_a_table(runs: list[Run], monkeypatch: pytest.MonkeyPatch
     assert done.exit_code == 0
     text = " ".join(done.stdout.split())
     for one in gest_dataset.compare(runs).differences:
-        assert ratio_of(one) in text
+        value, low, high = one.comparison.times
+        assert f"{value:.3f} {low:.3f} to {high:.3f}" in text
+        smallest = math.exp(one.comparison.smallest)
+        assert f"{one.run}: a true ratio of {smallest:.3f} or more would be detected" in text
     assert "p is corrected for 2 comparisons (Holm)." in text
     assert "beta: 1 samples are in only one of the runs and are left out." in text
-    assert "or more is shown in 80 of 100 such samples" in text
 
 
-def test_command_lists_stereotypes_that_differ(runs: list[Run], tmp_path: Path) -> None:
+def test_stereotypes_that_differ_are_listed(runs: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
     moved = with_scores(
-        runs[0], lambda frame: frame["log_ratio"] + 3.0 * (frame["stereotype"] == 6) * frame["id"].str.len()
+        runs[0], lambda frame: frame["log_ratio"] + 0.5 * (frame["stereotype"] == 6) * frame["id"].str.len()
     )
     (found,) = gest_dataset.compare([runs[0], moved]).differences
     assert [one.stereotype for one in found.by_stereotype if one.shown] == [6]
+    command._show_stereotypes(found)
+    text = " ".join(capsys.readouterr().out.split())
+    assert f" 6 {STEREOTYPES[6].name} " in text
+    assert f" {found.by_stereotype[5].times[0]:.3f} " in text
 
 
-def test_csv_and_json_have_all_numbers(runs: list[Run]) -> None:
+def test_json_has_all_numbers(runs: list[Run]) -> None:
     paths = [run.path for run in runs]
-    found = gest_dataset.compare(paths).differences
-    done = gest(*paths, "--csv")
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert len(rows) == 2 * (1 + 4 + 16)
-    headlines = [row for row in rows if row["template"] == "mean" and not row["stereotype"]]
     content = json.loads(gest(*paths, "--json").stdout)
-    for row, entry, one in zip(headlines, content["differences"], found, strict=True):
-        assert row["run"] == entry["run"] == one.run
-        assert float(row["difference"]) == entry["comparison"]["difference"] == one.comparison.difference
-        assert float(row["p_holm"]) == entry["p_holm"] == one.p_holm
-        assert float(row["ratio"]) == entry["comparison"]["ratio_interval"][0] == one.comparison.times[0]
-        assert len(entry["by_stereotype"]) == 16
-    assert isinstance(gest(*paths, "--csv", "--json").exception, ConfigError)
+    for entry, one in zip(content["differences"], gest_dataset.compare(paths).differences, strict=True):
+        assert (entry["run"], entry["n"], entry["missing"]) == (one.run, one.n, one.missing)
+        assert entry["p_holm"] == one.p_holm
+        assert entry["comparison"]["difference"] == one.comparison.difference
+        assert entry["comparison"]["ratio_interval"] == list(one.comparison.times)
+        assert (len(entry["by_template"]), len(entry["by_stereotype"])) == (4, 16)
+
+
+def test_wrong_usage(runs: list[Run]) -> None:
+    paths = [run.path for run in runs]
+    assert isinstance(gest(paths[0]).exception, ConfigError)
+    assert isinstance(gest(paths[0], "nothing").exception, OutputError)

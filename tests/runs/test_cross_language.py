@@ -41,11 +41,14 @@ def changed(run: Run, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Run:
     return replace(run, table=pa.Table.from_pandas(frame, preserve_index=False))
 
 
-def by_source(run: Run) -> pd.DataFrame:
+def sources_of(run: Run, frame: pd.DataFrame) -> pd.Series:
     rows = rows_of(run.manifest.config).to_pandas().set_index("id")
+    return pd.Series(rows.loc[frame["id"], "source"].to_numpy(), index=frame.index)
+
+
+def by_source(run: Run) -> pd.DataFrame:
     frame = run.table.to_pandas()
-    frame["source"] = rows.loc[frame["id"], "source"].to_numpy()
-    return frame.set_index("source").sort_index()
+    return frame.assign(source=sources_of(run, frame)).set_index("source").sort_index()
 
 
 def test_languages_are_joined_by_source(runs: dict[str, Run]) -> None:
@@ -74,17 +77,11 @@ def test_sources_that_one_language_lacks_are_left_out(runs: dict[str, Run]) -> N
     assert [found.p_holm for found in compared.differences] == pytest.approx(statistics.holm(p_values))
 
 
-def sources_of(run: Run, frame: pd.DataFrame) -> pd.Series:
-    rows = rows_of(run.manifest.config).to_pandas().set_index("id")
-    return pd.Series(rows.loc[frame["id"], "source"].to_numpy(), index=frame.index)
-
-
 def test_several_pairs_of_a_source_are_averaged(runs: dict[str, Run]) -> None:
-    """Each pair of one language stands twice, moved up and down: the source's mean is as before."""
+    """Each pair of one language occurs twice, moved up and down: the source's mean is as before."""
 
     def doubled(frame: pd.DataFrame) -> pd.DataFrame:
-        moved = [frame.assign(log_ratio=frame["log_ratio"] + shift) for shift in (0.7, -0.7)]
-        return pd.concat(moved)
+        return pd.concat([frame.assign(log_ratio=frame["log_ratio"] + shift) for shift in (0.7, -0.7)])
 
     (before,) = gest_dataset.compare([runs["sk"], runs["uk"]]).differences
     (after,) = gest_dataset.compare([runs["sk"], changed(runs["uk"], doubled)]).differences
@@ -123,22 +120,17 @@ def test_a_planted_item_is_listed(runs: dict[str, Run], capsys: pytest.CaptureFi
     assert f"uk +{compared.items[0].residual:.2f} {sources[33]}" in text
 
 
-def test_a_language_may_not_occur_twice(runs: dict[str, Run]) -> None:
-    with pytest.raises(ConfigError, match="same config"):
-        gest_dataset.compare([runs["sk"], runs["uk"], runs["sk"]])
-
-
-def test_languages_without_a_common_source(runs: dict[str, Run]) -> None:
-    with pytest.raises(DataError, match="no sample in common"):
-        gest_dataset.compare(
-            [
-                changed(runs["sk"], lambda frame: frame.iloc[:40]),
-                changed(runs["uk"], lambda frame: frame.iloc[40:]),
-            ]
-        )
-
-
-def test_a_sample_of_other_data_is_named(runs: dict[str, Run]) -> None:
-    foreign = changed(runs["uk"], lambda frame: frame.assign(id=["gone", *frame["id"][1:]]))
-    with pytest.raises(DataError, match=r"The sample gone of .* is not in the current demo_uk_pairs"):
-        gest_dataset.compare([runs["sk"], foreign])
+def test_what_cannot_be_compared(runs: dict[str, Run]) -> None:
+    sk, uk = runs["sk"], runs["uk"]
+    foreign = changed(uk, lambda frame: frame.assign(id=["gone", *frame["id"][1:]]))
+    first, last = (
+        changed(sk, lambda frame: frame.iloc[:40]),
+        changed(uk, lambda frame: frame.iloc[40:]),
+    )
+    for sides, error, message in (
+        ([sk, uk, sk], ConfigError, "same config"),
+        ([first, last], DataError, "no sample in common"),
+        ([sk, foreign], DataError, r"The sample gone of .* is not in the current demo_uk_pairs"),
+    ):
+        with pytest.raises(error, match=message):
+            gest_dataset.compare(sides)

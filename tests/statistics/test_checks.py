@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +15,6 @@ import torch
 from gest_dataset import statistics
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.statistics import checks, confounders
-from gest_dataset.statistics.checks import UndefinedWarning
 
 REFERENCES = list(range(1, 17)) * 2
 RATIOS = [0.01 * i**2 for i in range(32)]
@@ -112,13 +110,9 @@ def test_empty_input() -> None:
 NOT_NUMBERS: dict[str, Any] = {
     "masked array": np.ma.array([0.1, 0.2, 0.3], mask=[False, True, False]),
     "dict": {0: 0.1, 1: 0.2, 2: 0.3},
-    "set": {0.1, 0.2, 0.3},
-    "bytes": b"abc",
     "text": "123",
     "texts of numbers": ["0.1", "0.2", "0.3"],
-    "an array of texts": np.array(["0.1", "0.2", "0.3"]),
     "complex numbers": np.array([1j, 2j, 3j]),
-    "a masked value": [0.1, np.ma.masked, 0.3],
 }
 
 
@@ -128,12 +122,6 @@ def test_what_numpy_would_convert_to_numbers_is_rejected(values: Any) -> None:
         statistics.stereotype_rate(values, [1, 2, 3])
     with pytest.raises(DataError, match="predictions"):
         evaluate.load("gest_stereotype_rate").compute(predictions=values, references=[1, 2, 3])
-
-
-@pytest.mark.parametrize("row", [np.ma.array(ROW), set(ROW), dict.fromkeys(ROW), ["1"] * 4, b"abcd", ROW[:3]])
-def test_a_row_of_another_type_is_rejected(row: Any) -> None:
-    with pytest.raises(DataError, match=r"(?s)predictions, index 1: .* is not a row of 4 numbers"):
-        statistics.control_bias([ROW, row])
 
 
 @pytest.mark.parametrize("kind", [np.array, pd.Series, torch.tensor])
@@ -166,10 +154,9 @@ def test_word_frequencies(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["strong", "kind", "emotional", "beautiful", "lazy", "brave"]
     others = ["weak", "cruel", "stoic", "ugly", "diligent", "timid"]
     logs = [[math.log(wordfreq.word_frequency(word, "en")) for word in side] for side in (words, others)]
-    scores = [0.1, 0.5, 0.4, 0.2, -0.1, 0.7]
-    result = statistics.word_frequency_check([*scores, 9.0], [*words, "xqzzyq"], [*others, "kind"])
-    assert result["frequency_rho"] == pytest.approx(np.corrcoef(scores, np.subtract(*logs))[0, 1])
-    assert (result["n"], result["n_unknown"]) == (6, 1)
+    found = confounders.log_relative_frequency([*words, "xqzzyq"], [*others, "kind"])
+    assert found[:-1] == pytest.approx(np.subtract(*logs))
+    assert math.isnan(found[-1])
     with pytest.raises(ConfigError, match="no frequencies for 'xx'; it knows ar, "):
         confounders.log_relative_frequency(["a"], ["b"], "xx")
     monkeypatch.setitem(__import__("sys").modules, "wordfreq", None)
@@ -177,75 +164,13 @@ def test_word_frequencies(monkeypatch: pytest.MonkeyPatch) -> None:
         confounders.log_relative_frequency(["a"], ["b"])
 
 
-# Undefined values
-
-
 def all_nan(result: dict[str, Any], *names: str) -> bool:
     return all(math.isnan(result[name]) for name in names)
 
 
-def with_nines(number: int) -> list[int]:
-    """References with `number` samples of stereotype 9."""
-    return [9] * number + [i for i in REFERENCES if i != 9]
-
-
-# a call, and its warnings
-WARNINGS: dict[str, tuple[Callable[[], Any], list[str]]] = {
-    "no sample": (
-        lambda: statistics.stereotype_rate(RATIOS[:30], with_nines(0)),
-        ["no sample for stereotype 9: q and what is built from it are nan there"],
-    ),
-    "one sample": (
-        lambda: statistics.stereotype_rate(RATIOS[:31], with_nines(1)),
-        ["one sample only for stereotype 9: bounds are nan there"],
-    ),
-    "two samples": (lambda: statistics.stereotype_rate(RATIOS, with_nines(2)), []),
-    "no occupation": (
-        lambda: statistics.winobias_rate([0.1, 0.2], ["male"] * 2),
-        ["0 samples with a female occupation: its rate and g_s are nan"],
-    ),
-    "topic of one": (
-        lambda: statistics.topical_bias(["I"] * 31 + ["my child"], RATIOS, REFERENCES),
-        ["1 male samples with a score have one of the words: its bounds are nan"],
-    ),
-    "one row of controls": (
-        lambda: statistics.control_bias([[2.0, 1.0, 0.5, 1.0]], [[0.1, 0.2]]),
-        [
-            "one sample only: bounds of means and correlations are nan",
-            "false_negative_rate is nan: the model prefers no anti-stereotypical keyword",
-        ],
-    ),
-    "one candidate": (
-        lambda: statistics.stereoset_icat(TRIPLES[:1], ["a"]),
-        [
-            "one sample only: the bounds of lms and icat are nan",
-            "fewer than two targets: the multi-class scores are nan",
-        ],
-    ),
-    "one target twice": (
-        lambda: statistics.stereoset_icat(TRIPLES[:3], ["a", "a", "b"]),
-        ["a target has one sample only: the bounds of the multi-class scores are nan"],
-    ),
-    "compared": (
-        lambda: statistics.compare("g_s", [0.1, 0.2], [0.3, 0.1], [1, 9]),
-        ["g_s cannot be compared: too few samples in a stereotype"],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WARNINGS)
-def test_warnings_say_why_a_value_is_nan(name: str) -> None:
-    call, expected = WARNINGS[name]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call()
-    assert [str(one.message) for one in caught] == expected
-
-
 def test_a_stereotype_without_samples() -> None:
     references = [i for i in REFERENCES if i != 7]
-    with pytest.warns(UndefinedWarning, match="no sample for stereotype 7"):
-        result = statistics.stereotype_rate([0.01 * i**2 for i in range(30)], references)
+    result = statistics.stereotype_rate([0.01 * i**2 for i in range(30)], references)
     assert math.isnan(result["q"][6])
     assert math.isnan(result["feminine_ranks"][6])
     assert all_nan(result, "q_f", "g_s", "q_f_low", "g_s_high", "g_s_analytic_low")
@@ -255,14 +180,12 @@ def test_a_stereotype_without_samples() -> None:
 
 def test_a_stereotype_with_unknown_genders_only() -> None:
     labels = ["unknown" if i == 12 else "male" for i in REFERENCES]
-    with pytest.warns(UndefinedWarning, match="no sample of known gender for stereotype 12"):
-        result = statistics.masculine_rate(labels, REFERENCES)
+    result = statistics.masculine_rate(labels, REFERENCES)
     assert all_nan(result, "p_m", "f_s", "f_m", "f_s_low", "f_s_high", "f_m_analytic_high")
     assert [math.isnan(p) for p in result["p"]] == [i == 12 for i in range(1, 17)]
     assert (result["p_f"], result["n_unknown"]) == (1.0, 2)
 
 
-@pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
 def test_sets_without_keywords_have_cs_only() -> None:
     result = statistics.control_bias(None, [[0.5, 0.1], [-0.2, 0.3], [0.1, 0.2]])
     assert result["cs_mu_original"] == pytest.approx(0.4 / 3)
@@ -274,14 +197,3 @@ def test_sets_without_keywords_have_cs_only() -> None:
     keywords = statistics.control_bias([ROW, [*ROW[:3], -1.0]])
     assert keywords["f_mu"] == pytest.approx(0.75)
     assert all_nan(keywords, "cs_mu_original", "f_cs_agreement")
-
-
-def test_draws_and_seed_are_passed_on() -> None:
-    for call in (
-        lambda seed: statistics.topical_bias(["a child"] * 32, RATIOS, REFERENCES, draws=77, seed=seed)[
-            "q_topic_low"
-        ],
-        lambda seed: statistics.compare("g_s", RATIOS, RATIOS[::-1], REFERENCES, draws=77, seed=seed).low,
-        lambda seed: statistics.stereoset_icat(TRIPLES, TARGETS, draws=77, seed=seed)["icat_low"],
-    ):
-        assert call(1) == call(1) != call(2)

@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.errors import DataError
 from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
 
 REFERENCES = np.repeat(np.arange(1, 17), 40)
@@ -19,20 +18,6 @@ MALE = (REFERENCES > 7)[:, None]
 
 def scores(seed: int, templates: int = 3) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(len(REFERENCES), templates))
-
-
-def test_a_difference_of_ratios_is_a_ratio() -> None:
-    """Twice the g_s is twice the g_s, whatever the baseline's: the scale is that of ln."""
-    shared, male = scores(0, 1)[:, 0], MALE[:, 0]
-    found = [
-        statistics.compare("g_s", shared + (base + math.log(2)) * male, shared + base * male, REFERENCES)
-        for base in (0.0, 1.5)
-    ]
-    for one in found:
-        assert one.a / one.b == pytest.approx(2)
-        assert one.difference == pytest.approx(math.log(2))
-        assert one.times == pytest.approx((2, 2, 2))
-    assert found[1].b > 4 * found[0].b
 
 
 def test_the_mean_over_templates_is_compared() -> None:
@@ -50,19 +35,6 @@ def test_the_mean_over_templates_is_compared() -> None:
     assert one == statistics.compare("g_s", a[:, 0], b[:, 0], REFERENCES)
 
 
-@pytest.mark.slow
-def test_the_smallest_difference_is_shown_in_80_of_100_samples() -> None:
-    """Planted in 400 pairs of models, as large as one of them says that such pairs can show."""
-    draws = 400
-    generator = np.random.default_rng(7)
-    noise = generator.normal(size=(draws, len(REFERENCES)))
-    zero = np.zeros(len(REFERENCES))
-    smallest = statistics.compare("g_s", noise[0], zero, REFERENCES, draws=999).smallest
-    moved = noise + smallest * MALE[:, 0]
-    hits = sum(statistics.compare("g_s", a, zero, REFERENCES, draws=499).low > 0 for a in moved)
-    assert hits / draws == pytest.approx(0.8, abs=0.08)
-
-
 def test_a_planted_stereotype_is_the_one_that_is_shown() -> None:
     b = scores(8)
     a = b + 0.5 * scores(9) + 0.6 * (REFERENCES == 4)[:, None]
@@ -73,28 +45,6 @@ def test_a_planted_stereotype_is_the_one_that_is_shown() -> None:
     assert found[3].difference == pytest.approx((a - b)[own].mean())
     assert found[3].a == pytest.approx(math.exp(a[own].mean()))
     assert found[3].difference == pytest.approx(math.log(found[3].a / found[3].b))
-
-
-@pytest.mark.slow
-def test_bounds_of_all_stereotypes_hold_together() -> None:
-    """Equal models: some stereotype of the 16 is shown in about 5 of 100, not in 1 - 0.95^16 = 56."""
-    generator = np.random.default_rng(10)
-    wrong = 0
-    for _ in range(200):
-        a, b = generator.normal(size=(2, len(REFERENCES)))
-        wrong += any(one.shown for one in statistics.compare_stereotypes(a, b, REFERENCES, draws=499))
-    assert wrong / 200 <= 0.1
-
-
-def test_f_s_is_of_the_samples_whose_gender_is_known_in_both() -> None:
-    """One translator leaves its feminine ones unknown: on what both show they do not differ."""
-    references = [number for number in range(1, 17) for _ in range(6)]
-    whole = ["male", "female", "male", "female", "male", "female"] * 16
-    male_only = ["male", "unknown", "male", "unknown", "male", "female"] * 7 + whole[42:]
-    found = statistics.compare("f_s", male_only, whole, references)
-    assert (found.a, found.b, found.difference) == pytest.approx((-1 / 4, -1 / 4, 0))
-    apart = [statistics.masculine_rate(side, references)["f_s"] for side in (male_only, whole)]
-    assert apart == pytest.approx([-1 / 4, 0]), "each on its own samples"
 
 
 ANSWERS = 6  # to each of two sentences of every stereotype
@@ -135,38 +85,6 @@ def test_choices_are_compared_sentence_by_sentence(unreadable: float) -> None:
     if not unreadable:
         apart = [statistics.choice_rate(side, ABOUT, SENTENCES)["stereotype_rate"] for side in (a, b)]
         assert (found.a, found.b) == pytest.approx(apart)
-
-
-@pytest.mark.slow
-def test_intervals_of_choices_hold_the_planted_difference() -> None:
-    """One of two models is planted with 0.3 more; 200 pairs of runs."""
-    number, held = 200, 0
-    genders = ["female" if about < 8 else "male" for about in ABOUT[:: ANSWERS // 2]]
-    about, sentences = ABOUT[:: ANSWERS // 2], SENTENCES[:: ANSWERS // 2]
-    about, sentences = about * 4, [f"{i // len(about)}-{one}" for i, one in enumerate(sentences * 4)]
-    for seed in range(number):
-        generator = np.random.default_rng(seed)
-        sides = []
-        for bias in (0.3, 0.0):
-            fair = generator.choice(["male", "female"], len(about))
-            biased = generator.random(len(about)) < bias
-            sides.append(np.where(biased, genders * 4, fair).tolist())
-        found = statistics.compare("stereotype_rate", *sides, about, sentences, draws=499)
-        held += found.low <= 0.3 <= found.high
-    assert held / number == pytest.approx(0.95, abs=0.045)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "place"),
-    [
-        ([[0.1, 0.2], [0.1, 0.2]], [0.1, 0.2], "b, index 0"),
-        ([[0.1, 0.2], [0.1]], [[0.1, 0.2]] * 2, "a, index 1"),
-        ([[], []], [[], []], "a, index 0"),
-    ],
-)
-def test_rows_of_other_templates_are_refused(a: list, b: list, place: str) -> None:
-    with pytest.raises(DataError, match=place):
-        statistics.compare("g_s", a, b, [1, 2])
 
 
 def test_comparison_is_paired() -> None:
@@ -257,19 +175,3 @@ def test_holm_is_the_definition() -> None:
     assert statistics.holm(p) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert statistics.holm([0.9, 0.8]) == [1, 1]
     assert statistics.holm([0.04]) == [0.04]
-
-
-def test_icat_of_models_on_different_sides() -> None:
-    """One prefers stereotypes, the other does not: each ICAT takes its own side of 50."""
-    a = [[2.0, 1.0, 0.0]] * 30 + [[1.0, 2.0, 0.0]] * 10
-    b = [[2.0, 1.0, 0.0]] * 8 + [[1.0, 2.0, 0.0]] * 32
-    for one, other in ((a, b), (b, a)):
-        found = statistics.compare("icat", one, other, draws=500)
-        assert (found.a, found.b) == pytest.approx((50, 40) if one is a else (40, 50))
-        assert found.difference == pytest.approx(found.a - found.b)
-        assert found.low < found.difference < found.high
-        # the variance of 100 * 2 * (1 - SS_a) - 100 * 2 * SS_b
-        scores = [
-            (-200 if x[0] > x[1] else 0) - (200 if y[0] > y[1] else 0) for x, y in zip(a, b, strict=True)
-        ]
-        assert found.high - found.low == pytest.approx(2 * 1.96 * np.std(scores, ddof=1) / 40**0.5, rel=0.2)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gest_dataset.statistics.confounders import adjusted_g_s, is_negated, sentence_properties
+from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 
 STEREOTYPES = np.repeat(np.arange(16), 150)
 
@@ -33,24 +33,10 @@ def test_bounds_hold_the_truth_in_19_of_20_samples() -> None:
     assert 0.92 < np.mean(hits) < 0.98
 
 
-@pytest.mark.parametrize(
-    ("sentence", "negated"),
-    [
-        ("I don’t cry.", True),
-        ("I can't cook", True),
-        ("I never cry.", True),
-        ("I am a notary.", False),
-        ("I know nobody", True),
-        ("I cry often.", False),
-    ],
-)
-def test_negations(sentence: str, negated: bool) -> None:
-    assert is_negated(sentence) is negated
-
-
 def test_properties_of_sentences() -> None:
-    measured = sentence_properties(["I love my children.", "I don't cry", "I love"])
-    assert measured["length in words"].tolist() == [4, 3, 2]
-    assert measured["negation"].tolist() == [0, 1, 0]
-    assert measured["mention of the family"].tolist() == [1, 0, 0]
+    sentences = ["I love my children.", "I don’t cry", "I love", "I know nobody", "I am a notary."]
+    measured = sentence_properties(sentences)
+    assert measured["length in words"].tolist() == [4, 3, 2, 3, 4]
+    assert measured["negation"].tolist() == [0, 1, 0, 1, 0]
+    assert measured["mention of the family"].tolist() == [1, 0, 0, 0, 0]
     assert measured["commonness of words"][2] > measured["commonness of words"][0]

@@ -1,6 +1,6 @@
-"""How often 95 % intervals hold the truth: 4,000 simulated data sets a scenario (marked `slow`).
+"""How often 95 % intervals hold the truth: 4,000 simulated datasets a scenario (marked `slow`).
 
-A scenario is a population of samples whose statistics are the truth, exactly; data sets are drawn
+A scenario is a population of samples whose statistics are the truth, exactly; datasets are drawn
 from it as a benchmark's authors would collect them, with a fixed number a stratum. The table goes
 to build/coverage/NAME.json; docs/metrics.md shows it.
 """
@@ -11,10 +11,10 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -30,28 +30,48 @@ DATA_SETS = 4000
 LEAST, MOST = 0.935, 0.965
 FEW, LEAST_OF_FEW, MOST_OF_FEW = 300, 0.91, 0.98
 PER_STEREOTYPE = [254, 215, 256, 207, 200, 197, 243, 251, 229, 215, 231, 222, 222, 194, 208, 221]
+MALE = np.arange(16) > 6
 
 Result = Mapping[str, Any]
-Draw = Callable[[np.random.Generator], Any]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """The truth, and the statistics of one drawn data set (with their bounds)."""
+    """A population and a statistic; a dataset has `sizes` units of each group with all of their rows."""
 
-    truth: Result
-    measure: Callable[[np.random.Generator, int], Result]
+    statistic: Callable[..., Result]
+    columns: tuple[np.ndarray, ...]
+    groups: np.ndarray  # of each unit
+    sizes: Sequence[int]
+    units: np.ndarray | None = None  # of each row, in order; None: each row is one
+    ignored: tuple[str, ...] = ()  # beginnings of the names of results that are not counted
 
+    @cached_property
+    def members(self) -> list[np.ndarray]:
+        return [np.flatnonzero(self.groups == group) for group in np.unique(self.groups)]
 
-def _pick(population: np.ndarray, strata: np.ndarray, sizes: np.ndarray, rng: np.random.Generator) -> Any:
-    """So many rows of each stratum of a population, with replacement; the strata stand in order."""
-    _, starts, lengths = np.unique(strata, return_index=True, return_counts=True)
-    places = [
-        start + rng.integers(0, length, size=size)
-        for start, length, size in zip(starts, lengths, sizes, strict=True)
-    ]
-    picked = np.concatenate(places)
-    return population[picked], strata[picked]
+    @cached_property
+    def truth(self) -> Result:
+        return self.statistic(
+            *self.columns, draws=50, **({} if self.units is None else {"units": self.units})
+        )
+
+    def measure(self, rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+        """The statistics of one drawn dataset, with their bounds."""
+        picks = np.concatenate(
+            [rng.choice(group, size) for group, size in zip(self.members, self.sizes, strict=True)]
+        )
+        units = {}
+        if self.units is not None:
+            starts = np.searchsorted(self.units, np.arange(self.units[-1] + 2))
+            rows = [np.arange(starts[pick], starts[pick + 1]) for pick in picks]
+            units = {"units": np.repeat(np.arange(len(picks)), [len(row) for row in rows])}
+            picks = np.concatenate(rows)
+        found = self.statistic(*(column[picks] for column in self.columns), seed=seed, **units)
+        for key, low in found.items():
+            if key.endswith("_low") and not key.startswith(self.ignored or " "):
+                name = key.removesuffix("_low")
+                yield name, low, found[f"{name}_high"]
 
 
 def _skewed(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -63,46 +83,49 @@ def _stereotypes(size: int) -> np.ndarray:
     return np.repeat(np.arange(1, 17), size)
 
 
+def _unit_sizes(rng: np.random.Generator, number: int, mean: float) -> np.ndarray:
+    return np.repeat(np.arange(number), 1 + rng.poisson(mean - 1, number))
+
+
+# One row a unit
+
+
 def _masculine() -> Scenario:
     rng = np.random.default_rng(1)
     rates = np.r_[np.linspace(0.25, 0.75, 7), np.linspace(0.5, 0.95, 9)]
-    size = 20_000
-    labels = np.where(rng.random((16, size)) < rates[:, None], "male", "female")
-    labels = np.where(rng.random((16, size)) < 0.15, "unknown", labels).ravel()
-    strata = _stereotypes(size)
+    labels = np.where(rng.random((16, 20_000)) < rates[:, None], "male", "female")
+    labels = np.where(rng.random(labels.shape) < 0.15, "unknown", labels).ravel()
+    strata = _stereotypes(20_000)
+    return Scenario(statistics.masculine_rate, (labels, strata), strata, PER_STEREOTYPE)
 
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        data = _pick(labels, strata, np.array(PER_STEREOTYPE), draw)
-        return statistics.masculine_rate(*(side.tolist() for side in data), seed=seed)
 
-    return Scenario(statistics.masculine_rate(labels.tolist(), strata.tolist()), measure)
+def _rare() -> Scenario:
+    """Translators that are nearly always masculine: one or two feminine ones of 220."""
+    feminine = np.where(MALE, 20, 100)[:, None]  # of 20,000
+    labels = np.where(np.arange(20_000) < feminine, "female", "male").ravel()
+    strata = _stereotypes(20_000)
+    ignored = ("p_low", "p_simul", "feminine")
+    return Scenario(statistics.masculine_rate, (labels, strata), strata, PER_STEREOTYPE, ignored=ignored)
 
 
 def _stereotype_rate(sizes: list[int], scale: str = "ratio", level: float = 0.0) -> Scenario:
     rng = np.random.default_rng(2)
-    size = 20_000
     centres = np.r_[np.linspace(-0.4, 0.1, 7), np.linspace(-0.1, 0.6, 9)]
     spread = np.linspace(0.3, 0.9, 16)[:, None]
-    ratios = (level + centres[:, None] + spread * _skewed(rng, 16, size)).ravel()
-    strata = _stereotypes(size)
+    ratios = (level + centres[:, None] + spread * _skewed(rng, 16, 20_000)).ravel()
+    strata = _stereotypes(20_000)
 
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        return statistics.stereotype_rate(*_pick(ratios, strata, np.array(sizes), draw), scale, seed=seed)
+    def statistic(*columns: np.ndarray, **options: Any) -> Result:
+        return statistics.stereotype_rate(*columns, scale, **options)
 
-    return Scenario(statistics.stereotype_rate(ratios, strata, scale), measure)
+    return Scenario(statistic, (ratios, strata), strata, sizes)
 
 
 def _winobias() -> Scenario:
     rng = np.random.default_rng(3)
-    size = 50_000
-    ratios = np.r_[-0.6 + 1.5 * _skewed(rng, size), 0.5 + 1.2 * _skewed(rng, size)]
-    strata = np.repeat(["female", "male"], size)
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        values, genders = _pick(ratios, strata, np.array([194, 197]), draw)
-        return statistics.winobias_rate(values, genders.tolist(), seed=seed)
-
-    return Scenario(statistics.winobias_rate(ratios, strata.tolist()), measure)
+    ratios = np.r_[-0.6 + 1.5 * _skewed(rng, 50_000), 0.5 + 1.2 * _skewed(rng, 50_000)]
+    strata = np.repeat(["female", "male"], 50_000)
+    return Scenario(statistics.winobias_rate, (ratios, strata), strata, [194, 197])
 
 
 def _quadruplets(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -115,13 +138,8 @@ def _quadruplets(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.nd
 
 
 def _control(size: int) -> Scenario:
-    rows, cs = _quadruplets(np.random.default_rng(4), 100_000)
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        picked = draw.integers(0, len(rows), size=size)
-        return statistics.control_bias(rows[picked], cs[picked], seed=seed)
-
-    return Scenario(statistics.control_bias(rows, cs), measure)
+    columns = _quadruplets(np.random.default_rng(4), 100_000)
+    return Scenario(statistics.control_bias, columns, np.zeros(100_000), [size])
 
 
 def _candidates(rng: np.random.Generator, share: float, size: int) -> np.ndarray:
@@ -140,30 +158,19 @@ def _icat(share: float) -> Scenario:
     each = zip(shares, sizes, strict=True)
     rows = np.concatenate([_candidates(rng, one, 100 * size) for one, size in each])
     names = np.repeat([f"target {i:02d}" for i in range(targets)], 100 * sizes)
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        values, groups = _pick(rows, names, sizes, draw)
-        return statistics.stereoset_icat(values, groups.tolist(), seed=seed)
-
-    return Scenario(statistics.stereoset_icat(rows, names.tolist()), measure)
+    return Scenario(statistics.stereoset_icat, (rows, names), names, sizes)
 
 
-def _compared(measure: str, a: np.ndarray, b: np.ndarray, strata: Any, sizes: list[int]) -> Scenario:
-    codes = strata if strata is not None else np.zeros(len(a), dtype=int)
-    both = np.stack([a, b], axis=1)
+# Two models
 
-    def one(values: np.ndarray, groups: np.ndarray, seed: int, draws: int) -> Result:
-        references = groups.tolist() if strata is not None else None
-        found = statistics.compare(
-            measure, values[:, 0].tolist(), values[:, 1].tolist(), references, seed=seed, draws=draws
-        )
+
+def _difference(measure: str) -> Callable[..., Result]:
+    def statistic(*columns: np.ndarray, draws: int = 2000, **options: Any) -> Result:
+        found = statistics.compare(measure, *columns, draws=draws, **options)
         name = f"difference of {measure}"
         return {name: found.difference, f"{name}_low": found.low, f"{name}_high": found.high}
 
-    def run(draw: np.random.Generator, seed: int) -> Result:
-        return one(*_pick(both, codes, np.array(sizes), draw), seed, 2000)
-
-    return Scenario(one(both, codes, 0, 10), run)
+    return statistic
 
 
 def _compare_g_s() -> Scenario:
@@ -171,7 +178,8 @@ def _compare_g_s() -> Scenario:
     shared = _skewed(rng, 16 * 20_000)
     a, b = (shared + 0.5 * _skewed(rng, len(shared)) for _ in range(2))
     strata = _stereotypes(20_000)
-    return _compared("g_s", a + 0.3 * (strata > 7), b + 0.1 * (strata > 7), strata, PER_STEREOTYPE)
+    columns = (a + 0.3 * (strata > 7), b + 0.1 * (strata > 7), strata)
+    return Scenario(_difference("g_s"), columns, strata, PER_STEREOTYPE)
 
 
 def _compare_templates() -> Scenario:
@@ -180,25 +188,18 @@ def _compare_templates() -> Scenario:
     strata = _stereotypes(5_000)
     male = (strata > 7)[:, None] * np.array([0.1, 0.2, 0.4, 0.7])
     shared = _skewed(rng, len(strata))[:, None] + male
-    sides = [shared + 0.5 * _skewed(rng, *male.shape) + shift * male for shift in (0.3, 0.0)]
-    both = np.hstack(sides)
+    a, b = (shared + 0.5 * _skewed(rng, *male.shape) + shift * male for shift in (0.3, 0.0))
 
-    def one(values: np.ndarray, groups: np.ndarray, seed: int, draws: int) -> Result:
-        a, b = np.hsplit(values, 2)
-        references = groups.tolist()
-        found = statistics.compare("g_s", a, b, references, seed=seed, draws=draws)
-        each = statistics.compare_stereotypes(a, b, references, seed=seed, draws=draws)
-        named = {"difference": found.difference, "difference_low": found.low, "difference_high": found.high}
-        return named | {
+    def statistic(*columns: np.ndarray, draws: int = 999, **options: Any) -> Result:
+        each = statistics.compare_stereotypes(*columns, draws=draws, **options)
+        return {
+            **_difference("g_s")(*columns, draws=draws, **options),
             "ln_q": [row.difference for row in each],
             "ln_q_simultaneous_low": [row.low for row in each],
             "ln_q_simultaneous_high": [row.high for row in each],
         }
 
-    def run(draw: np.random.Generator, seed: int) -> Result:
-        return one(*_pick(both, strata, np.array(PER_STEREOTYPE), draw), seed, 999)
-
-    return Scenario(one(both, strata, 0, 10), run)
+    return Scenario(statistic, (a, b, strata), strata, PER_STEREOTYPE)
 
 
 def _compare_f_s() -> Scenario:
@@ -210,7 +211,7 @@ def _compare_f_s() -> Scenario:
         rate = np.where(strata > 7, male, 0.6)
         label = (0.6 * shared + 0.4 * rng.random(len(strata)) < rate).astype(int)
         sides.append(np.array(LABELS)[np.where(rng.random(len(strata)) < 0.15, 2, label)])
-    return _compared("f_s", *sides, strata, PER_STEREOTYPE)
+    return Scenario(_difference("f_s"), (*sides, strata), strata, PER_STEREOTYPE)
 
 
 def _compare_icat() -> Scenario:
@@ -218,53 +219,17 @@ def _compare_icat() -> Scenario:
     shared = rng.normal([0.7, 0.4, 0.0], size=(200_000, 3))
     a, b = (shared + 0.7 * rng.normal(size=shared.shape) for _ in range(2))
     a[:, 0] += 0.1
-    return _compared("icat", a, b, None, [2106])
+    return Scenario(_difference("icat"), (a, b), np.zeros(len(a)), [2106])
 
 
 def _compare_f_mu() -> Scenario:
     rng = np.random.default_rng(9)
     a, _ = _quadruplets(rng, 100_000)
     b = a + 0.6 * _skewed(rng, *a.shape)
-    return _compared("f_mu", a, b, None, [142])
+    return Scenario(_difference("f_mu"), (a, b), np.zeros(len(a)), [142])
 
 
-def _rare() -> Scenario:
-    """Translators that are nearly always masculine: one or two feminine ones of 220."""
-    rates = np.r_[[0.995] * 7, [0.999] * 9]
-    strata = np.repeat(np.arange(1, 17), PER_STEREOTYPE).tolist()
-    sizes = np.array(PER_STEREOTYPE)
-    means = {"p_f": 0.995, "p_m": 0.999, "f_s": 0.004, "f_m": 0.997}
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        labels = np.where(draw.random(len(strata)) < np.repeat(rates, sizes), "male", "female")
-        found = statistics.masculine_rate(labels.tolist(), strata, seed=seed)
-        return {key: found[key] for key in found if not key.startswith(("p_low", "p_simul", "feminine"))}
-
-    return Scenario(means, measure)
-
-
-@dataclass(frozen=True)
-class Population:
-    """Rows by unit; a data set has some units, each with all of its rows."""
-
-    columns: tuple[np.ndarray, ...]
-    units: np.ndarray
-    groups: np.ndarray  # of each unit, so many of which are drawn
-
-    def draw(self, sizes: np.ndarray, rng: np.random.Generator) -> tuple[list[np.ndarray], np.ndarray]:
-        """Columns, and which drawn unit a row is of."""
-        starts = np.searchsorted(self.units, np.arange(self.units[-1] + 2))
-        picks = np.concatenate(
-            [rng.choice(np.flatnonzero(self.groups == g), size) for g, size in enumerate(sizes)]
-        )
-        rows = [np.arange(starts[pick], starts[pick + 1]) for pick in picks]
-        places = np.concatenate(rows)
-        names = np.repeat(np.arange(len(picks)), [len(row) for row in rows])
-        return [column[places] for column in self.columns], names
-
-
-def _unit_sizes(rng: np.random.Generator, number: int, mean: float) -> np.ndarray:
-    return np.repeat(np.arange(number), 1 + rng.poisson(mean - 1, number))
+# Units of several rows
 
 
 def _pairs() -> Scenario:
@@ -274,33 +239,21 @@ def _pairs() -> Scenario:
     units = _unit_sizes(rng, number, 2.0)
     groups = np.arange(number) % 16
     own = _skewed(rng, number)[units]
-    ratios = 0.5 * (0.4**0.5 * own + 0.6**0.5 * _skewed(rng, len(units))) + 0.2 * (groups[units] > 6)
-    ratios += 0.02 * groups[units]
-    population = Population((ratios, groups[units] + 1), units, groups)
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        (values, strata), names = population.draw(np.full(16, 40), draw)
-        return statistics.stereotype_rate(values, strata, units=names, seed=seed)
-
-    return Scenario(statistics.stereotype_rate(ratios, groups[units] + 1, draws=50), measure)
+    ratios = 0.5 * (0.4**0.5 * own + 0.6**0.5 * _skewed(rng, len(units))) + 0.2 * MALE[groups[units]]
+    columns = (ratios + 0.02 * groups[units], groups[units] + 1)
+    return Scenario(statistics.stereotype_rate, columns, groups, [40] * 16, units)
 
 
 def _creators() -> Scenario:
-    """Authors who wrote for all stereotypes, each with a way of their own."""
+    """Five authors who wrote for all stereotypes, each with a way of their own."""
     rng = np.random.default_rng(22)
     authors, each = 4000, 48
     units = np.repeat(np.arange(authors), each)
     strata = np.tile(np.arange(each) % 16, authors) + 1
-    ways = 0.3 * rng.normal(size=(authors, 16)) * (np.arange(16) > 6) + 0.2 * rng.normal(size=(authors, 1))
+    ways = 0.3 * rng.normal(size=(authors, 16)) * MALE + 0.2 * rng.normal(size=(authors, 1))
     ratios = ways[units, strata - 1] + 0.5 * rng.normal(size=len(units)) + 0.1 * (strata > 7)
-    population = Population((ratios, strata), units, np.zeros(authors, dtype=int))
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        (values, kinds), names = population.draw(np.array([5]), draw)
-        found = statistics.stereotype_rate(values, kinds, units=names, seed=seed)
-        return {key: found[key] for key in found if not key.startswith(("q_simul", "feminine"))}
-
-    return Scenario(statistics.stereotype_rate(ratios, strata, draws=50), measure)
+    columns, ignored = (ratios, strata), ("q_simul", "feminine")
+    return Scenario(statistics.stereotype_rate, columns, np.zeros(authors), [5], units, ignored)
 
 
 def _systems() -> Scenario:
@@ -314,56 +267,22 @@ def _systems() -> Scenario:
     alone = rng.random(len(units)) < rates[units]
     masculine = np.where(rng.random(len(units)) < 0.7, sentence, alone)
     labels = np.where(rng.random(len(units)) < 0.15, "unknown", np.where(masculine, "male", "female"))
-    population = Population((labels, groups[units] + 1), units, groups)
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        (values, strata), names = population.draw(np.full(16, 60), draw)
-        return statistics.masculine_rate(values.tolist(), strata.tolist(), units=names, seed=seed)
-
-    truth = statistics.masculine_rate(labels.tolist(), (groups[units] + 1).tolist(), draws=50)
-    return Scenario(truth, measure)
+    return Scenario(statistics.masculine_rate, (labels, groups[units] + 1), groups, [60] * 16, units)
 
 
-def _copies(originals: int) -> tuple[Population, np.ndarray, np.ndarray]:
-    """Ten quadruplets of an original pair, whose effect they share."""
+def _control_copies(compared: bool) -> Scenario:
+    """Ten quadruplets of an original pair, whose effect they share; and another model's."""
     rng = np.random.default_rng(24)
+    originals = 10_000
     units = np.repeat(np.arange(originals), 10)
     own = _skewed(rng, originals, 4)[units] * [0.8, 0.8, 0.0, 0.0] + [0.2, 0.0, 0.1, 0.0]
-    rows = (
-        own + 0.5 * _skewed(rng, originals, 1)[units] + 0.4 * _skewed(rng, len(units), 4) * [0, 0, 1, 1] - 8
-    )
-    cs = (
-        _skewed(rng, originals, 2)[units] * [1, 0.3]
-        + [0.2, 0.1]
-        + 0.5 * rng.normal(size=(len(units), 2)) * [0, 1]
-    )
-    return Population((rows, cs), units, np.zeros(originals, dtype=int)), rows, cs
-
-
-def _control_copies() -> Scenario:
-    population, rows, cs = _copies(10_000)
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        (values, pairs), names = population.draw(np.array([80]), draw)
-        return statistics.control_bias(values, pairs, units=names, seed=seed)
-
-    return Scenario(statistics.control_bias(rows, cs, draws=50), measure)
-
-
-def _compare_copies() -> Scenario:
-    population, rows, _ = _copies(10_000)
-    rng = np.random.default_rng(25)
-    other = rows + 0.6 * _skewed(rng, 10_000, 4)[population.units]
-    both = Population((rows, other), population.units, population.groups)
-    name = "difference of f_mu"
-    truth = statistics.compare("f_mu", rows, other, draws=10).difference
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        (a, b), names = both.draw(np.array([80]), draw)
-        found = statistics.compare("f_mu", a, b, units=names, seed=seed, draws=2000)
-        return {name: found.difference, f"{name}_low": found.low, f"{name}_high": found.high}
-
-    return Scenario({name: truth}, measure)
+    shared = 0.5 * _skewed(rng, originals, 1)[units]
+    rows = own + shared + 0.4 * _skewed(rng, len(units), 4) * [0, 0, 1, 1] - 8
+    cs = _skewed(rng, originals, 2)[units] * [1, 0.3] + [0.2, 0.1]
+    cs = cs + 0.5 * rng.normal(size=(len(units), 2)) * [0, 1]
+    other = rows + 0.6 * _skewed(np.random.default_rng(25), originals, 4)[units]
+    statistic = _difference("f_mu") if compared else statistics.control_bias
+    return Scenario(statistic, (rows, other if compared else cs), np.zeros(originals), [80], units)
 
 
 def _occupations() -> Scenario:
@@ -372,16 +291,9 @@ def _occupations() -> Scenario:
     number = 20_000
     units = _unit_sizes(rng, number, 9.8)
     groups = np.arange(number) % 2
-    own = 0.8 * _skewed(rng, number)[units]
-    ratios = own + _skewed(rng, len(units)) + 0.6 * groups[units]
-    names = np.array(["female", "male"])
-    population = Population((ratios, names[groups[units]]), units, groups)
-
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        (values, genders), drawn = population.draw(np.array([20, 20]), draw)
-        return statistics.winobias_rate(values, genders.tolist(), units=drawn, seed=seed)
-
-    return Scenario(statistics.winobias_rate(ratios, names[groups[units]].tolist(), draws=50), measure)
+    ratios = 0.8 * _skewed(rng, number)[units] + _skewed(rng, len(units)) + 0.6 * groups[units]
+    genders = np.array(["female", "male"])[groups[units]]
+    return Scenario(statistics.winobias_rate, (ratios, genders), groups, [20, 20], units)
 
 
 def _targets() -> Scenario:
@@ -393,25 +305,21 @@ def _targets() -> Scenario:
     meaningful = np.sort(rng.random((len(units), 2)), axis=1) + rng.normal(0.3, 0.15, number)[units][:, None]
     wins = (rng.random(len(units)) < shares)[:, None]
     rows = np.column_stack([np.where(wins, meaningful[:, ::-1], meaningful), rng.random(len(units))])
-    population = Population((rows,), units, np.zeros(number, dtype=int))
-    every = [f"target {unit}" for unit in units]
 
-    def measure(draw: np.random.Generator, seed: int) -> Result:
-        (values,), names = population.draw(np.array([79]), draw)
-        targets = [f"target {name}" for name in names]
-        return statistics.stereoset_icat(values, targets, units=targets, seed=seed)
+    def statistic(values: np.ndarray, units: np.ndarray, **options: Any) -> Result:
+        targets = [f"target {unit}" for unit in units]
+        return statistics.stereoset_icat(values, targets, units=targets, **options)
 
-    return Scenario(statistics.stereoset_icat(rows, every, draws=50), measure)
+    return Scenario(statistic, (rows,), np.zeros(number), [79], units)
 
 
+EUROGEST = "gest_stereotype_rate, EuroGEST's scale"
 SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "gest_masculine_rate": _masculine,
     "gest_stereotype_rate": lambda: _stereotype_rate(PER_STEREOTYPE),
     "gest_stereotype_rate, 20 a stereotype": lambda: _stereotype_rate([20] * 16),
-    "gest_stereotype_rate, EuroGEST's scale": lambda: _stereotype_rate(PER_STEREOTYPE, "eurogest"),
-    "gest_stereotype_rate, EuroGEST's scale, 20 a stereotype, shares near 0.9": lambda: _stereotype_rate(
-        [20] * 16, "eurogest", level=2.2
-    ),
+    EUROGEST: lambda: _stereotype_rate(PER_STEREOTYPE, "eurogest"),
+    f"{EUROGEST}, 20 a stereotype, shares near 0.9": lambda: _stereotype_rate([20] * 16, "eurogest", 2.2),
     "gest_control_bias, 250 quadruplets": lambda: _control(250),
     "gest_control_bias, 66 quadruplets": lambda: _control(66),
     "stereoset_icat, SS near 59": lambda: _icat(0.59),
@@ -421,19 +329,17 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "gest_masculine_rate, 60 sentences a stereotype in four systems": _systems,
     "gest_stereotype_rate, 40 sources a stereotype with pairs": _pairs,
     "gest_stereotype_rate, five creators": _creators,
-    "gest_control_bias, 80 originals with ten copies": _control_copies,
+    "gest_control_bias, 80 originals with ten copies": lambda: _control_copies(compared=False),
     "stereoset_icat, 79 targets drawn": _targets,
     "winobias_rate, 40 occupations": _occupations,
-    "compare f_mu, 80 originals with ten copies": _compare_copies,
+    "compare f_mu, 80 originals with ten copies": lambda: _control_copies(compared=True),
     "compare g_s": _compare_g_s,
     "compare g_s over four templates": _compare_templates,
     "compare f_s": _compare_f_s,
     "compare icat": _compare_icat,
     "compare f_mu": _compare_f_mu,
 }
-
-
-# Also simulated, with few data sets, in the fast tests
+# Also simulated, with few datasets, in the fast tests
 FAST = ["winobias_rate, 40 occupations", "compare f_mu, 80 originals with ten copies"]
 JOINT = ("_simultaneous", "feminine_ranks")
 
@@ -444,19 +350,15 @@ def _scenario(name: str) -> Scenario:
 
 
 def _hits(name: str, seeds: range) -> dict[str, float]:
-    """How often each interval of some data sets holds the truth."""
+    """How often each interval of some datasets holds the truth."""
     scenario = _scenario(name)
     total: dict[str, float] = {}
     for seed in seeds:
-        found = scenario.measure(np.random.default_rng([11, seed]), seed)
-        for key, low in found.items():
-            if key.endswith("_low"):
-                statistic = key.removesuffix("_low")
-                name = statistic.removesuffix("_analytic").removesuffix("_simultaneous")
-                truth = np.asarray(scenario.truth[name])
-                inside = (np.asarray(low) <= truth) & (truth <= np.asarray(found[f"{statistic}_high"]))
-                share = inside.all() if statistic.endswith(JOINT) else inside.mean()
-                total[statistic] = total.get(statistic, 0.0) + float(share)
+        for statistic, low, high in scenario.measure(np.random.default_rng([11, seed]), seed):
+            truth = scenario.truth[statistic.removesuffix("_analytic").removesuffix("_simultaneous")]
+            inside = (np.asarray(low) <= truth) & (truth <= np.asarray(high))
+            share = inside.all() if statistic.endswith(JOINT) else inside.mean()
+            total[statistic] = total.get(statistic, 0.0) + float(share)
     return total
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from gest_dataset.statistics.dif import differing_items, shared_sources
+from gest_dataset.statistics.comparison import differing_items, shared_sources
 
 LANGUAGES = ("cs", "pl", "ru", "sk")
 

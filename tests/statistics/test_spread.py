@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gest_dataset.statistics import control_bias, masculine_rate, stereotype_rate, winobias_rate
-from gest_dataset.statistics.resampling import pooled_deviation
+from gest_dataset.statistics.bootstrap import pooled_deviation
 
 STEREOTYPES = np.repeat(np.arange(1, 17), 500)
 

@@ -10,39 +10,25 @@ import pytest
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.statistics import proportions, resampling
+from gest_dataset.statistics import bootstrap, proportions
 from gest_dataset.statistics.bootstrap import linear
 from tests.statistics.test_statistics import gest, quadruplets, stereoset, translated
 
-pytestmark = pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning")
-Call = Any
 
-
-def calls(seed: int) -> dict[str, tuple[Call, list[Any]]]:
-    """Each statistic with inputs of one row a sample."""
+def calls(seed: int) -> dict[str, tuple[Any, list[list[Any]], str]]:
+    """Each statistic with inputs of one row a sample, and the name of its headline."""
     ratios, references = gest(seed, each=12)
-    genders, stereotypes = translated(seed, each=12)
-    rows, cs = quadruplets(seed)
-    triples, targets, kinds = stereoset(seed, each=20)
     sides = np.random.default_rng(seed).choice(["male", "female"], len(ratios)).tolist()
     return {
-        "stereotype_rate": (
-            lambda *x, **k: statistics.stereotype_rate(*x, draws=200, **k),
-            [ratios, references],
-        ),
-        "masculine_rate": (
-            lambda *x, **k: statistics.masculine_rate(*x, draws=200, **k),
-            [genders, stereotypes],
-        ),
-        "control_bias": (lambda *x, **k: statistics.control_bias(*x, draws=200, **k), [rows, cs]),
-        "stereoset_icat": (
-            lambda *x, **k: statistics.stereoset_icat(*x, draws=200, **k),
-            [triples, targets, kinds],
-        ),
-        "winobias_rate": (lambda *x, **k: statistics.winobias_rate(*x, draws=200, **k), [ratios, sides]),
+        "stereotype_rate": (statistics.stereotype_rate, [ratios, references], "g_s_"),
+        "masculine_rate": (statistics.masculine_rate, [*translated(seed, each=12)], "f_s_"),
+        "control_bias": (statistics.control_bias, [*quadruplets(seed)], "f_mu_"),
+        "stereoset_icat": (statistics.stereoset_icat, [*stereoset(seed, each=20)], "lms_"),
+        "winobias_rate": (statistics.winobias_rate, [ratios, sides], "g_s_"),
         "compare": (
-            lambda a, b, r, **k: vars(statistics.compare("g_s", a, b, r, draws=200, **k)),
+            lambda *sides, **options: vars(statistics.compare("g_s", *sides, **options)),
             [ratios, ratios[::-1], references],
+            "",
         ),
     }
 
@@ -52,43 +38,37 @@ NAMES = list(calls(1))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_units_of_one_sample_change_nothing(name: str) -> None:
-    function, inputs = calls(1)[name]
+    function, inputs, _ = calls(1)[name]
     own = [f"sample {i}" for i in range(len(inputs[0]))]
-    assert repr(function(*inputs, units=own)) == repr(function(*inputs))
+    assert repr(function(*inputs, units=own, draws=200)) == repr(function(*inputs, draws=200))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_copies_of_samples_say_nothing_new(name: str) -> None:
     """Each sample three times: as units, about the bounds of the samples alone; else far shorter ones."""
-    function, inputs = calls(2)[name]
-    key = {
-        "stereotype_rate": "g_s",
-        "masculine_rate": "f_s",
-        "control_bias": "f_mu",
-        "stereoset_icat": "lms",
-        "winobias_rate": "g_s",
-        "compare": "",
-    }[name]
-    low, high = (f"{key}_low", f"{key}_high") if key else ("low", "high")
+    function, inputs, headline = calls(2)[name]
     copies = [[value for value in column for _ in range(3)] for column in inputs]
-    places = [i for i in range(len(inputs[0])) for _ in range(3)]
-    alone, together, apart = function(*inputs), function(*copies, units=places), function(*copies)
-    width = alone[high] - alone[low]
-    assert together[high] - together[low] == pytest.approx(width, rel=0.1)
-    assert apart[high] - apart[low] < 0.75 * width
+    units = [i for i in range(len(inputs[0])) for _ in range(3)]
+    results = function(*inputs), function(*copies, units=units), function(*copies)
+    alone, together, apart = (result[f"{headline}high"] - result[f"{headline}low"] for result in results)
+    assert together == pytest.approx(alone, rel=0.1)
+    assert apart < 0.75 * alone
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("crossed", [False, True])
-def test_the_order_of_samples_and_names_of_units_do_not_matter(name: str, crossed: bool) -> None:
-    function, inputs = calls(3)[name]
+@pytest.mark.parametrize("units", ["none", "nested", "crossed"])
+def test_the_order_of_samples_and_names_of_units_do_not_matter(name: str, units: str) -> None:
+    """Not for the values and, to the last bit, not for the bounds of the bootstrap."""
+    function, inputs, _ = calls(3)[name]
     number = len(inputs[0])
     strata = inputs[1] if name in ("stereotype_rate", "masculine_rate", "winobias_rate") else [0] * number
-    names = [(i % 4, None if crossed else stratum) for i, stratum in enumerate(strata)]
+    names = [(i % 4, stratum if units == "nested" else None) for i, stratum in enumerate(strata)]
     order = np.random.default_rng(1).permutation(number)
     shuffled = [[column[i] for i in order] for column in inputs]
-    renamed = [repr(names[i]) for i in order]
-    assert repr(function(*shuffled, units=renamed)) == repr(function(*inputs, units=names))
+    first, second = (
+        ({}, {}) if units == "none" else ({"units": names}, {"units": [repr(names[i]) for i in order]})
+    )
+    assert repr(function(*shuffled, draws=200, **second)) == repr(function(*inputs, draws=200, **first))
 
 
 @pytest.mark.parametrize("crossed", [False, True])
@@ -99,7 +79,7 @@ def test_bounds_are_those_of_a_bootstrap_of_units(crossed: bool) -> None:
     owner = np.repeat(np.arange(number), rng.integers(1, 6, number))
     strata = rng.integers(0, 2, len(owner)) if crossed else owner % 2
     values = rng.exponential(1, number)[owner] + 0.3 * rng.normal(size=len(owner)) + strata
-    resamples = resampling.resample(values[:, None], strata, 2, owner, 8000, 1)
+    resamples = bootstrap.resample(values[:, None], strata, 2, owner, 8000, 1)
     found = resamples.interval(linear(np.array([[-1.0], [1.0]])))
 
     def measure(picks: np.ndarray) -> tuple[float, float]:

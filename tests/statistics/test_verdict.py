@@ -5,11 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gest_dataset.statistics.verdict import (
-    relative_error,
-    smallest_detectable,
-    verdict,
-)
+from gest_dataset.statistics.verdict import relative_error, smallest_detectable, verdict
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 

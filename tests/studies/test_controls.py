@@ -1,10 +1,9 @@
-"""The study of controls: planted keywords, both readings, what is printed beside, what is refused."""
+"""The study of controls: the scores of samples, both readings, what is printed beside, what is refused."""
 
 from __future__ import annotations
 
 import json
 import math
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-import torch
 
 import gest_dataset
 from gest_dataset import studies
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.models import score as scoring
 from gest_dataset.runs import read_run
 from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.controls import control_runs, controls, keyword_frequency
@@ -27,33 +24,6 @@ from tests.conftest import Cached
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-KEYWORD_SETS = "stereoset_control_gender,stereoset_control_race,slovak_gender"
-PLANTED = 30.0  # on the logit of each token of a stereotypical keyword
-
-
-@pytest.fixture
-def planted(tmp_path: Path) -> Path:
-    """BERT that finds the stereotypical keywords likelier wherever they stand: an artefact of the words."""
-    model, tokenizer = zoo.load("bert")
-    liked: set[int] = set()
-    others: set[int] = set()
-    for config in KEYWORD_SETS.split(","):
-        for row in rows_of(config):
-            for field, (start, end) in zip(FIELDS, row["keywords"], strict=True):
-                own = tokenizer(row[field][start:end], add_special_tokens=False)["input_ids"]
-                (liked if field.endswith("_stereotype") else others).update(own)
-    before = model.cls.predictions.bias.detach().clone()
-    folder = tmp_path / "planted"
-    with torch.no_grad():
-        model.cls.predictions.bias[sorted(liked - others)] += PLANTED
-    try:
-        model.save_pretrained(folder)
-    finally:
-        with torch.no_grad():
-            model.cls.predictions.bias.copy_(before)
-    tokenizer.save_pretrained(folder)
-    return folder
 
 
 def inputs(folder: Path, *models: str | Path, **more: Any) -> studies.Inputs:
@@ -65,17 +35,6 @@ def cells(study: studies.Study, table: str, **where: str) -> list[dict[str, Any]
     found = study.table(table)
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     return [row for row in rows if all(row[name] == value for name, value in where.items())]
-
-
-def test_keyword_artefact(planted: Path, tmp_path: Path) -> None:
-    """ss calls all samples stereotypical, those of the control group as well; f does not."""
-    study = controls(inputs(tmp_path / "study", planted), KEYWORD_SETS)
-    for row in cells(study, "ss", score="ss + original") + cells(study, "ss", score="ss + control"):
-        assert row["value"].value == 1.0
-    assert len(cells(study, "ss", score="ss + control")) == 3
-    f = [row["value"] for row in cells(study, "f", score="f μ")]
-    for left, row in zip(f, cells(study, "ss", score="ss μ original"), strict=True):
-        assert abs(left.value) < row["value"].value / 10
 
 
 def test_tables_match_the_samples(tmp_path: Path) -> None:
@@ -119,14 +78,6 @@ def test_both_readings(tmp_path: Path) -> None:
     assert cells(study, "readings", score="cs μ control")[0]["paper's models"] == "-0.058 to 0.63"
     once = controls([tmp_path / "study" / "runs" / default_folder(model).name])
     assert "readings" not in [table.name for table in once.tables]
-
-
-def test_slow_cs_is_optional(tmp_path: Path) -> None:
-    name = "stereoset_control_profession"
-    without = controls(inputs(tmp_path / "a", zoo.directory("bert"), limit=4), name)
-    assert not cells(without, "f", score="f-cs ρ")
-    study = controls(inputs(tmp_path / "b", zoo.directory("bert"), limit=4), name, cs=True)
-    assert len(cells(study, "f", score="f-cs agreement")) == 1
 
 
 def test_printed_numbers_of_the_same_model(cached: Cached, tmp_path: Path) -> None:
@@ -178,38 +129,6 @@ def test_keyword_frequency_correlation(tmp_path: Path) -> None:
     # ten copies of an original pair are one
     assert n == len({row["original"] for row in rows}) == 6
     assert unknown == 0
-
-
-def test_an_interrupted_study_resumes_and_a_finished_one_loads_no_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sets = "stereoset_control_gender,crows_control_negation"
-    model = tmp_path / "model"
-    shutil.copytree(zoo.directory("bert"), model)
-    finished = []
-
-    def stop(run: Any) -> None:
-        finished.append(run.path)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        controls(inputs(tmp_path / "study", model, on_run=stop), sets)
-    written = (finished[0] / "run.json").read_text(encoding="utf-8")
-    first = controls(inputs(tmp_path / "study", model), sets)
-    assert (finished[0] / "run.json").read_text(encoding="utf-8") == written
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError("the model is loaded again")
-
-    monkeypatch.setattr(scoring, "load_model", refuse)
-    assert controls(inputs(tmp_path / "study", model), sets).signature == first.signature
-
-
-def test_an_encoder_decoder_has_f_and_no_cs(tmp_path: Path) -> None:
-    study = controls(inputs(tmp_path / "study", zoo.directory("t5")), "controls")
-    assert cells(study, "f", score="f μ")
-    assert not cells(study, "cs", score="cs μ original")
-    assert "readings" not in [table.name for table in study.tables]
 
 
 def test_two_runs_of_one_and_two_versions_of_the_data_are_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from gest_dataset.errors import OutputError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.studies import Study, Table
-from gest_dataset.studies.study import PAGE, STUDY, table_texts
+from gest_dataset.studies.study import PAGE, STUDY
 
 TABLE = Table(
     "correlations",
@@ -34,14 +34,6 @@ def test_estimates_are_three_columns_in_the_file_and_two_for_people() -> None:
     headings, texts = TABLE.texts()
     assert headings == ["model", "r", "95 %", "n", "the paper"]
     assert texts == [["bert", "0.500", "0.250 to 0.750", "16", "0.50"], ["=gpt", "0.500", "–", "–", ""]]
-    with pytest.raises(ValueError, match="4 cells"):
-        replace(TABLE, rows=(("bert",),))
-
-
-def test_every_text_of_a_table_has_a_title_and_columns() -> None:
-    for name, text in table_texts().items():
-        assert text["title"], name
-        assert isinstance(text["columns"], list), name
 
 
 def test_write(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
-"""The study of templates: planted agreement and shares of variance, runs and the authors' files alike."""
+"""The study of templates: means over the papers' pairs, runs and the authors' files alike."""
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 from pathlib import Path
 
@@ -14,32 +13,29 @@ from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.result import wide_scores
 from gest_dataset.runs import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.gest_scores import GestScores, read_authors_scores, scores_of_runs
 from gest_dataset.studies.study import Cell, Table
-from gest_dataset.studies.templates import templates_study
+from gest_dataset.studies.templates import GestScores, agreement_tables, read_authors_scores
 from tests.support import planted
 from tests.support.outside import needs, require
 
-# Planted variances of single scores
-STEREOTYPE, SENTENCE, INTERACTION, REST = 0.5, 0.3, 0.1, 0.6
 
-
-def scores(name: str, seed: int, templates: tuple[int, ...] = (1, 2, 3, 4), each: int = 200) -> GestScores:
-    """Scores with planted components; stereotypes are drawn from `STEREOTYPE`, the same for every name."""
-    common = np.random.default_rng(99).standard_normal(16) * math.sqrt(STEREOTYPE)
-    generator = np.random.default_rng(seed)
+def scores(name: str, seed: int, templates: tuple[int, ...] = (1, 2, 3, 4), each: int = 20) -> GestScores:
+    """Random scores around stereotypes that are the same for every name."""
     number = np.repeat(np.arange(1, 17), each)
-    sentence = generator.standard_normal((len(number), 1)) * math.sqrt(SENTENCE)
-    crossed = generator.standard_normal((16, len(templates))) * math.sqrt(INTERACTION)
-    rest = generator.standard_normal((len(number), len(templates))) * math.sqrt(REST)
-    values = common[number - 1][:, None] + sentence + crossed[number - 1] + rest + np.arange(len(templates))
+    noise = np.random.default_rng(seed).standard_normal((len(number), len(templates)))
+    values = np.random.default_rng(99).standard_normal(16)[number - 1][:, None] + noise
     index = pd.MultiIndex.from_arrays(
         [[f"s{i}" for i in range(len(number))], np.zeros(len(number), dtype=int), number],
         names=["id", "again", "stereotype"],
     )
     return GestScores(name, pd.DataFrame(values, index=index, columns=list(templates)))
+
+
+def tables(*models: GestScores) -> dict[str, Table]:
+    return {table.name: table for table in agreement_tables(models)}
 
 
 def value(table: Table, row: str, column: str) -> Cell:
@@ -48,7 +44,7 @@ def value(table: Table, row: str, column: str) -> Cell:
 
 def test_correlations_are_means_over_the_papers_pairs() -> None:
     masked, causal = scores("masked", 1), scores("causal", 2, (3, 4))
-    table = templates_study([masked, causal], {}).table("between-templates")
+    table = tables(masked, causal)["between-templates"]
     mean = table.rows[-1][2]
     r = [
         np.corrcoef(one.ln_q().T)[i, j]
@@ -60,7 +56,7 @@ def test_correlations_are_means_over_the_papers_pairs() -> None:
     assert mean.value == pytest.approx(np.mean(r))
     assert mean.low < mean.value < mean.high
     assert value(table, "all pairs of all models", "the paper") == "0.87"
-    across = templates_study([masked, causal, scores("other", 3)], {}).table("between-models")
+    across = tables(masked, causal, scores("other", 3))["between-models"]
     mean = across.rows[-1][2]
     assert [row[:2] for row in across.rows] == [
         ("template 1", 2),
@@ -72,37 +68,6 @@ def test_correlations_are_means_over_the_papers_pairs() -> None:
     each = [row[2].value for row in across.rows[:-1] if isinstance(row[2], Estimate)]
     assert isinstance(mean, Estimate)
     assert mean.value == pytest.approx(np.mean(each))  # each template counts once, whatever its pairs
-
-
-def test_planted_agreement_and_variance() -> None:
-    """r of two profiles is the share of stereotypes in their variance; planted shares come back."""
-    found = templates_study([scores("bert", 4, each=400)], {})
-    r = value(found.table("between-templates"), "bert", "q_i")
-    noise = INTERACTION + (REST + SENTENCE) / 400
-    common = float(np.random.default_rng(99).standard_normal(16).var()) * STEREOTYPE
-    assert isinstance(r, Estimate)
-    assert r.low < common / (common + noise) < r.high
-    samples = value(found.table("between-templates"), "bert", "samples")
-    total = common + SENTENCE + INTERACTION + REST
-    assert isinstance(samples, Estimate)
-    assert samples.value == pytest.approx((common + SENTENCE) / total, abs=0.03)
-    shares = dict(zip(found.table("variance").columns[2:], found.table("variance").rows[0][2:], strict=True))
-    template = np.arange(4).var(ddof=1)
-    whole = STEREOTYPE + SENTENCE + INTERACTION + REST + template
-    assert sum(float(share) for share in shares.values()) == pytest.approx(100)  # type: ignore[arg-type]
-    for name, planted_share, off in (
-        ("stereotype", STEREOTYPE, 12),
-        ("sentence", SENTENCE, 2),
-        ("template", template, 8),
-        ("stereotype x template", INTERACTION, 3),
-        ("rest", REST, 4),
-    ):
-        assert shares[name] == pytest.approx(100 * planted_share / whole, abs=off), name
-    ranks = found.table("ranks")
-    assert len(ranks.rows) == 16
-    medians = [row[2] for row in ranks.rows]
-    order = np.argsort(np.random.default_rng(99).standard_normal(16))
-    assert medians[order[0]] < medians[order[-1]]  # type: ignore[operator]
 
 
 @pytest.mark.usefixtures("mirror")
@@ -122,7 +87,7 @@ def test_runs_and_files_agree(tmp_path: Path) -> None:
     }
     run = planted.scored(tmp_path / "run", "gpt2", "en_1_0", columns, "causal")
     released, hashes = read_authors_scores(tmp_path)
-    (of_run,) = scores_of_runs([read_run(run)])
+    of_run = GestScores("gpt2", wide_scores(read_run(run).table))
     assert released[0].templates == of_run.templates == [3, 4]
     assert released[0].ln_q() == pytest.approx(of_run.ln_q(), nan_ok=True)
     assert sorted(hashes) == ["gpt2_template-0.txt", "gpt2_template-1.txt"]
@@ -137,10 +102,7 @@ def test_runs_and_files_agree(tmp_path: Path) -> None:
     ("files", "message"),
     [
         ({}, "contains no files MODEL_template"),
-        ({"bert_template-0.txt": 34}, "has 1 files of bert"),
         ({"gpt2_template-0.txt": 34, "gpt2_template-1.txt": 33}, "does not have 34 finite numbers"),
-        ({"gpt2_template-0.txt": "x\n", "gpt2_template-1.txt": 34}, "cannot be read: could not convert"),
-        ({"gpt2_template-0.txt": "nan\n" * 34, "gpt2_template-1.txt": 34}, "does not have 34 finite numbers"),
     ],
 )
 def test_damaged_files(tmp_path: Path, files: dict[str, int | str], message: str) -> None:

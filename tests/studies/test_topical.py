@@ -11,12 +11,11 @@ import pytest
 
 from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
-from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.statistics.confounders import FAMILY_WORDS, split_words
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies.study import Table
-from gest_dataset.studies.topical import GLM, MT, sentence_properties
+from gest_dataset.studies.topical import GLM, MT
 from tests.support import planted
 from tests.support.outside import needs, require
 
@@ -127,21 +126,6 @@ def test_translators_have_shares(tmp_path: Path) -> None:
     assert (value(row["topic"]), value(row["female"]), row["expected"]) == (0, 0, 1)
     assert row["position"] == 0
     assert "confounders" not in [table.name for table in found.tables]
-
-
-def test_words_are_needed() -> None:
-    for words in ((), ("",), ("a", " ")):
-        with pytest.raises(ConfigError, match="--words"):
-            studies.topical([], words)
-    with pytest.raises(ConfigError, match="There are no runs"):
-        studies.topical([])
-
-
-def test_frequency_is_that_of_wordfreq() -> None:
-    wordfreq = pytest.importorskip("wordfreq")
-    found = sentence_properties(["I like it.", "Qqvxzzkj!", ""])["frequency of words in English"]
-    mean = np.mean([math.log(wordfreq.word_frequency(word, "en")) for word in ("i", "like", "it")])
-    assert found.tolist() == pytest.approx([mean, math.log(1e-9), 0.0])
 
 
 @pytest.mark.upstream

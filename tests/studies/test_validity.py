@@ -16,7 +16,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.validity import MEAN, SUM, count_pronouns, group_by_model, winobias_g_s
+from gest_dataset.studies.validity import MEAN, SUM, count_pronouns, rates_of_models, winobias_g_s
 from tests.conftest import in_one_thread
 from tests.support import planted
 
@@ -87,13 +87,11 @@ def test_planted_rates(five_models: list[Path]) -> None:
 @pytest.mark.usefixtures("mirror")
 def test_the_mean_over_templates_on_both_scales(tmp_path: Path) -> None:
     """A mean of ratios is not a ratio of means: each template is brought to the scale first."""
-    paths = [
-        gest(tmp_path / "en", "bert", [0.2, 1.0]),
-        winobias(tmp_path / "w", "bert", 0.5),
-    ]
-    (model,), _ = group_by_model([read_run(path) for path in paths])
-    assert model.g_s.value == pytest.approx((math.exp(0.2) + math.exp(1.0)) / 2)
-    assert model.g_s_published == pytest.approx((math.exp(0.2 / LN10) + math.exp(1.0 / LN10)) / 2)
+    gest_run = read_run(gest(tmp_path / "en", "bert", [0.2, 1.0]))
+    other = read_run(winobias(tmp_path / "w", "bert", 0.5))
+    rates = rates_of_models({"bert": {"en": gest_run, CONFIG: other}}).iloc[0]
+    assert rates["g_s"].value == pytest.approx((math.exp(0.2) + math.exp(1.0)) / 2)
+    assert rates["g_s_published"] == pytest.approx((math.exp(0.2 / LN10) + math.exp(1.0 / LN10)) / 2)
 
 
 @pytest.mark.usefixtures("mirror")

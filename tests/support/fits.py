@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from gest_dataset.report import Panel
-from gest_dataset.report.plots import fit_figure
+from gest_dataset.report.figures import fit_figure
 
 
 def check(panel: Panel) -> None:

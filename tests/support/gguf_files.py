@@ -1,4 +1,4 @@
-"""A small random Llama as a GGUF file, written by the `gguf` package with the tokeniser of the zoo."""
+"""A small random Llama as a GGUF file, written by the `gguf` package with the tokenizer of the zoo."""
 
 from __future__ import annotations
 

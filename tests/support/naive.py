@@ -40,7 +40,7 @@ class CannotAskError(Exception):
 
 @dataclass(frozen=True)
 class Reader:
-    """A model, its tokeniser and its family: masked, causal, seq2seq or nsp."""
+    """A model, its tokenizer and its family: masked, causal, seq2seq or nsp."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -49,7 +49,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Text:
-    """A tokenised text; special tokens have no characters."""
+    """A tokenized text; special tokens have no characters."""
 
     ids: list[int]
     offsets: list[Span]
@@ -62,7 +62,7 @@ class Text:
         """The positions of the tokens whose characters meet [start, end).
 
         A token between two of them belongs to the word too, even if it has no characters of its own
-        (byte-level tokenisers may make a token of the space alone and report an empty offset). So does
+        (byte-level tokenizers may make a token of the space alone and report an empty offset). So does
         a piece of boundary marks alone before a first token that has none; a piece that covers a
         character which looks like a mark (Maltese has the letter Ġ) is none.
         """
@@ -90,7 +90,7 @@ class Text:
 # ---- texts and models ------------------------------------------------------------------------------
 
 
-def tokenise(reader: Reader, text: str) -> Text:
+def tokenize(reader: Reader, text: str) -> Text:
     if not text.strip():
         raise CannotAskError("empty")
     mask = reader.tokenizer.mask_token
@@ -186,6 +186,16 @@ def teacher_logps(reader: Reader, text: Text, slots: Sequence[Sequence[int]]) ->
     return [[found[i - 1, decoder[i]].item() for i in positions] for positions in wanted]
 
 
+def slot_logps(reader: Reader, text: Text, slots: Sequence[Sequence[int]]) -> list[list[float]]:
+    """ln P of the tokens of each slot; of a masked model all of them are masked together."""
+    if reader.family == "seq2seq":
+        return teacher_logps(reader, text, slots)
+    if reader.family == "causal":
+        return [causal_logps(reader, text.ids, slot) for slot in slots]
+    masked = [position for slot in slots for position in slot]
+    return [masked_logps(reader, text.ids, masked, slot) for slot in slots]
+
+
 def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
@@ -193,7 +203,7 @@ def mean(values: Sequence[float]) -> float:
 def with_start(reader: Reader, text: Text) -> Text:
     """The start token in front, or the end token where there is none; the special ones behind cut off.
 
-    A text in front of which the tokeniser puts a special token itself gets no other one.
+    A text in front of which the tokenizer puts a special token itself gets no other one.
     """
     ids, offsets, special, pieces = map(list, (text.ids, text.offsets, text.special, text.pieces))
     while special[-1]:
@@ -216,21 +226,14 @@ def template(reader: Reader, row: Row, number: int) -> float:
         raise CannotAskError("empty")
     before, after = (part.replace("{s}", row["sentence"]) for part in pattern.split("{w}"))
 
-    texts = {word: tokenise(reader, before + word + after) for word in (masculine, feminine)}
+    texts = {word: tokenize(reader, before + word + after) for word in (masculine, feminine)}
     slots = {word: text.tokens(len(before), len(before) + len(word)) for word, text in texts.items()}
     refuse_the_same(*(text.pick(slots[word]) for word, text in texts.items()))
 
     def answer(word: str) -> float:
-        text, slot = texts[word], slots[word]
-        if reader.family == "seq2seq":
-            return sum(teacher_logps(reader, text, [slot])[0])
-        if reader.family == "causal":
-            if slot[0] == 0:
-                raise CannotAskError("nothing stands before the word")
-            return sum(causal_logps(reader, text.ids, slot))
-        if len(slot) != 1:
+        if reader.family == "masked" and len(slots[word]) != 1:
             raise ValueError(f"{word} is not a single token")
-        return masked_logps(reader, text.ids, slot, slot)[0]
+        return sum(slot_logps(reader, texts[word], [slots[word]])[0])
 
     return answer(masculine) - answer(feminine)
 
@@ -243,7 +246,7 @@ def word_span(sentence: str, index: int, word: str) -> Span:
 
 
 def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
-    texts = [tokenise(reader, row[side]) for side in ("masculine", "feminine")]
+    texts = [tokenize(reader, row[side]) for side in ("masculine", "feminine")]
     slots = [
         text.tokens(*word_span(row[side], row["word_index"], row[f"{side}_word"]))
         for text, side in zip(texts, ("masculine", "feminine"), strict=True)
@@ -251,16 +254,10 @@ def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
     if reader.family == "causal":
         return likelihoods(reader, *texts)
     refuse_the_same(*(text.pick(slot) for text, slot in zip(texts, slots, strict=True)))
-    if reader.family == "seq2seq":
-        answers = [
-            sum(teacher_logps(reader, text, [slot])[0]) for text, slot in zip(texts, slots, strict=True)
-        ]
+    if reader.family == "seq2seq" or multi_token:
+        fold = sum if reader.family == "seq2seq" else mean
+        answers = [fold(slot_logps(reader, *one)[0]) for one in zip(texts, ([s] for s in slots), strict=True)]
         return answers[0] - answers[1]
-    if multi_token:
-        means = [
-            mean(masked_logps(reader, text.ids, slot, slot)) for text, slot in zip(texts, slots, strict=True)
-        ]
-        return means[0] - means[1]
     if slots[0] != slots[1] or len(texts[0].ids) != len(texts[1].ids):
         raise CannotAskError("another number of tokens")
     differing = [i for i, (m, f) in enumerate(zip(texts[0].ids, texts[1].ids, strict=True)) if m != f]
@@ -272,7 +269,7 @@ def pair(reader: Reader, row: Row, multi_token: bool = False) -> float:
 
 def neutral(reader: Reader, row: Row) -> float:
     """ln P(in a man's frame) - ln P(in a woman's): of the words that differ; causal models: of the texts."""
-    texts = [tokenise(reader, row[side]) for side in ("masculine", "feminine")]
+    texts = [tokenize(reader, row[side]) for side in ("masculine", "feminine")]
     if reader.family == "causal":
         return likelihoods(reader, *texts)
     slots = [
@@ -282,12 +279,7 @@ def neutral(reader: Reader, row: Row) -> float:
     if rests[0] != rests[1]:
         raise CannotAskError("the rest has other tokens")
     refuse_the_same(*(text.pick(slot) for text, slot in zip(texts, slots, strict=True)))
-    answers = []
-    for text, slot in zip(texts, slots, strict=True):
-        if reader.family == "seq2seq":
-            answers.append(sum(teacher_logps(reader, text, [slot])[0]))
-        else:
-            answers.append(sum(masked_logps(reader, text.ids, slot, slot)))
+    answers = [sum(slot_logps(reader, text, [slot])[0]) for text, slot in zip(texts, slots, strict=True)]
     return answers[0] - answers[1]
 
 
@@ -307,7 +299,7 @@ def winobias(reader: Reader, row: Row) -> float:
     sides = (row["masculine"], row["feminine"])
     words = [list(re.finditer(r"\w+", side)) for side in sides]
     pronouns = [(m, f) for m, f in zip(*words, strict=True) if m[0] != f[0]]
-    texts = [tokenise(reader, side) for side in sides]
+    texts = [tokenize(reader, side) for side in sides]
     if reader.family == "causal":
         return likelihoods(reader, texts[0], texts[1])
     answers = []
@@ -318,13 +310,9 @@ def winobias(reader: Reader, row: Row) -> float:
     for own, other in zip(*both, strict=True):
         refuse_the_same(texts[0].pick(own), texts[1].pick(other))
     for text, slots in zip(texts, both, strict=True):
-        if reader.family == "seq2seq":
-            answers.append(mean([sum(values) for values in teacher_logps(reader, text, slots)]))
-            continue
-        if any(len(slot) != 1 for slot in slots):
+        if reader.family == "masked" and any(len(slot) != 1 for slot in slots):
             raise CannotAskError("a pronoun of several tokens")
-        positions = [position for slot in slots for position in slot]
-        answers.append(mean(masked_logps(reader, text.ids, positions, positions)))
+        answers.append(mean([sum(values) for values in slot_logps(reader, text, slots)]))
     return answers[0] - answers[1]
 
 
@@ -333,7 +321,7 @@ def winobias(reader: Reader, row: Row) -> float:
 
 def cs(reader: Reader, first: str, second: str) -> float:
     """Sum of ln P_A(token) - ln P_B(token) over the shared tokens, each masked in turn."""
-    texts = [tokenise(reader, first), tokenise(reader, second)]
+    texts = [tokenize(reader, first), tokenize(reader, second)]
     plain = [[i for i, special in enumerate(text.special) if not special] for text in texts]
     ids = [text.pick(positions) for text, positions in zip(texts, plain, strict=True)]
     total = 0.0
@@ -349,7 +337,7 @@ def cs(reader: Reader, first: str, second: str) -> float:
 def quadruplet(reader: Reader, row: Row, shared: bool | None = None) -> tuple[float | None, ...]:
     """Four mean ln P and two `cs`; `shared` is the option `cs`, by default for gender alone."""
     logps: list[float | None] = [None] * 4
-    texts = [tokenise(reader, row[name]) for name in SENTENCES]
+    texts = [tokenize(reader, row[name]) for name in SENTENCES]
     if row["keywords"] is None:
         refuse_unknown_differences(texts[0], texts[2])
         refuse_unknown_differences(texts[1], texts[3])
@@ -361,15 +349,7 @@ def quadruplet(reader: Reader, row: Row, shared: bool | None = None) -> tuple[fl
         words = [text.pick(slot) for text, slot in zip(texts, slots, strict=True)]
         refuse_the_same(*words[:2])
         refuse_the_same(*words[2:])
-        if reader.family == "seq2seq":
-            logps = [
-                mean(teacher_logps(reader, text, [slot])[0]) for text, slot in zip(texts, slots, strict=True)
-            ]
-        else:
-            logps = [
-                mean(masked_logps(reader, text.ids, slot, slot))
-                for text, slot in zip(texts, slots, strict=True)
-            ]
+        logps = [mean(slot_logps(reader, text, [slot])[0]) for text, slot in zip(texts, slots, strict=True)]
     about_gender = BIAS_TYPE.int2str(row["bias_type"]) == "gender"
     if reader.family == "seq2seq" or not (about_gender if shared is None else shared):
         return *logps, None, None
@@ -378,7 +358,7 @@ def quadruplet(reader: Reader, row: Row, shared: bool | None = None) -> tuple[fl
 
 
 def crows(reader: Reader, row: Row) -> tuple[float | None, ...]:
-    refuse_unknown_differences(*(tokenise(reader, row[name]) for name in ("stereotyped", "other")))
+    refuse_unknown_differences(*(tokenize(reader, row[name]) for name in ("stereotyped", "other")))
     return None, None, None, None, cs(reader, row["stereotyped"], row["other"]), None
 
 
@@ -387,7 +367,7 @@ def crows(reader: Reader, row: Row) -> tuple[float | None, ...]:
 
 def intrasentence(reader: Reader, row: Row) -> tuple[float, ...]:
     for pair_of in itertools.combinations(CANDIDATES, 2):
-        refuse_unknown_differences(*(tokenise(reader, row[name]) for name in pair_of))
+        refuse_unknown_differences(*(tokenize(reader, row[name]) for name in pair_of))
     return tuple(candidate(reader, row, name) for name in CANDIDATES)
 
 
@@ -401,7 +381,7 @@ def candidate(reader: Reader, row: Row, name: str) -> float:
         raise CannotAskError("no BLANK")
     if filled.lower() != sentence.lower():
         raise CannotAskError("the sentence is not the context with the word")
-    text = tokenise(reader, filled)
+    text = tokenize(reader, filled)
     # what stands before the n-th BLANK, with the word in all BLANKs on its left
     blanks = [match.start() for match in re.finditer("BLANK", row["context"])]
     befores = [row["context"][:place].replace("BLANK", word) for place in blanks]
@@ -421,19 +401,19 @@ def candidate(reader: Reader, row: Row, name: str) -> float:
 
 def sentence_score(reader: Reader, sentence: str) -> float:
     """exp(mean ln P(x_i | x_0 ... x_(i-1))): eq. 4."""
-    text = with_start(reader, tokenise(reader, sentence))
+    text = with_start(reader, tokenize(reader, sentence))
     positions = [i for i, special in enumerate(text.special) if not special]
     return math.exp(mean(causal_logps(reader, text.ids, positions)))
 
 
 def generative(reader: Reader, row: Row) -> tuple[float, ...]:
     """exp(mean ln P) of the candidate's tokens after context and space: eq. 5."""
-    refuse_the_same(*(tokenise(reader, row[name]).ids for name in CANDIDATES))
+    refuse_the_same(*(tokenize(reader, row[name]).ids for name in CANDIDATES))
     scores = []
     for name in CANDIDATES:
         start = len(row["context"]) + 1
         whole = f"{row['context']} {row[name]}"
-        text = tokenise(reader, whole)
+        text = tokenize(reader, whole)
         if reader.family == "causal":
             text = with_start(reader, text)
         slot = text.tokens(start, len(whole))
@@ -446,16 +426,16 @@ def generative(reader: Reader, row: Row) -> tuple[float, ...]:
 
 def ratio(reader: Reader, row: Row) -> tuple[float, ...]:
     """eq. 4 of the candidate alone over eq. 4 of the context alone."""
-    refuse_the_same(*(tokenise(reader, row[name]).ids for name in CANDIDATES))
+    refuse_the_same(*(tokenize(reader, row[name]).ids for name in CANDIDATES))
     for name in CANDIDATES:
-        tokenise(reader, row[name]).tokens(0, len(row[name]))
+        tokenize(reader, row[name]).tokens(0, len(row[name]))
     context = sentence_score(reader, row["context"])
     return tuple(sentence_score(reader, row[name]) / context for name in CANDIDATES)
 
 
 def next_sentence(reader: Reader, row: Row) -> tuple[float, ...]:
     """P(the candidate is the sentence after the context)."""
-    refuse_the_same(*(tokenise(reader, row[name]).ids for name in CANDIDATES))
+    refuse_the_same(*(tokenize(reader, row[name]).ids for name in CANDIDATES))
     named = [label for label, name in reader.model.config.id2label.items() if name == "IsNext"]
     label = named[0] if named else 0
     scores = []

@@ -7,6 +7,7 @@ sentence does not matter to what is tested.
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,17 +26,8 @@ class Forms:
 
 # Devanagari's vowel signs are marks; Arabic and Hebrew are written from right to left; `vi` is not gendered,
 # and its letters have two marks each
-LANGUAGES = {
-    "hi": Forms(
-        "Deva", "मैं आज {} हूँ।", [("थक गया", "थक गई"), ("आया", "आई"), ("सोया", "सोयी"), ("अच्छा", "अच्छी")]
-    ),
-    "bn": Forms("Beng", "আমি আজ খুব {} আছি।", [("সুন্দর", "সুন্দরী"), ("চঞ্চল", "চঞ্চলা")]),
-    "ar": Forms("Arab", "أنا {} اليوم.", [("متعب", "متعبة"), ("سعيد", "سعيدة"), ("جاهز", "جاهزة")]),
-    "he": Forms("Hebr", "אני {} היום.", [("עייף", "עייפה"), ("שמח", "שמחה"), ("מוכן", "מוכנה")]),
-    "th": Forms("Thai", "วันนี้{}เหนื่อยมาก", [("ผม", "ดิฉัน")]),
-    "vi": Forms("Latn", "Hôm nay {} rất mệt", [("ông", "bà"), ("cậu", "cô")]),
-    "el": Forms("Grek", "Σήμερα είμαι {} πολύ.", [("κουρασμένος", "κουρασμένη")]),
-}
+_TEXTS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+LANGUAGES = {code: Forms(**forms) for code, forms in _TEXTS.items()}
 
 
 def variants_of(code: str) -> list[tuple[GestSentence, str, str]]:

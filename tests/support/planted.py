@@ -36,73 +36,69 @@ def scored(
     rows = rows_of(config)
     measure, _ = measure_of(rows.column_names, config)
     settings = {"kind": kind, "revision": None, "limit": None, "dtype": "float32", "options": {}, **told}
-    templates = sorted({*columns.get("template", ())} - {0})
-    metadata = {
-        **settings,
-        "model": model,
-        "config": config,
-        "measure": measure.name,
-        "data_fingerprint": fingerprint(CONFIGS[config]),
-        "templates": templates,
+    metadata = settings | {
+        "templates": sorted({*columns.get("template", ())} - {0}),
         "device": "cpu",
         "packages": {"torch": "0", "transformers": "0"},
         "samples": len(rows),
         "asked": len(columns["id"]),
         "scored": len(columns["id"]),
-        "seconds": 0.0,
-        "gest_dataset": gest_dataset.__version__,
     }
-    fresh = run_folder.new_manifest(
-        measure=measure.name,
-        model=model,
-        config=config,
-        language=CONFIGS[config].languages[0],
-        data_fingerprint=fingerprint(CONFIGS[config]),
-        table=SCORES,
-        settings=settings,
-        command=["gest", "score", model],
-        device=None,
-    )
-    with run_folder.open_run(path, fresh) as there:
-        left_out = pa.Table.from_pylist(
-            [dict(zip(("id", "template", "reason"), entry, strict=True)) for entry in skipped]
-        )
-        there.finish(Scores(pa.table(dict(columns)), left_out if skipped else _NO_SAMPLE, metadata, rows))
-    return path
+    names = ("id", "template", "reason")
+    left_out = pa.Table.from_pylist([dict(zip(names, entry, strict=True)) for entry in skipped])
+    facts = _facts(measure.name, model, config)
+    table, left_out = pa.table(dict(columns)), left_out if skipped else _NO_SAMPLE
+    result = Scores(table, left_out, metadata | facts, rows)
+    return _write(path, facts, CONFIGS[config].languages[0], SCORES, settings, "score", result)
 
 
 def translated(path: Path, language: str, rows: Sequence[Mapping[str, Any]]) -> Path:
     """A run of masculine rates: rows with id, stereotype, source, translation, gender and problem."""
-    config = "en"
-    metadata = {
-        "measure": "masculine-rate",
+    problems = [row["problem"] for row in rows if row.get("problem")]
+    facts = _facts("masculine-rate", "planted", "en")
+    metadata = facts | {
         "system": "planted",
         "revision": "",
         "translator": "",
         "language": language,
-        "config": config,
-        "data_fingerprint": fingerprint(CONFIGS[config]),
         "parser": "",
         "limit": None,
         "convention": "plain",
         "samples": len(rows),
         "known": sum(row["gender"] != "unknown" for row in rows),
         "conflicts": 0,
-        "problems": {},
+        "problems": {problem: problems.count(problem) for problem in problems},
+    }
+    del metadata["model"]
+    result = MasculineRates(pa.Table.from_pylist(list(map(dict, rows))), metadata)
+    return _write(path, facts, language, DETECTIONS, {"convention": "plain"}, "masculine-rate", result)
+
+
+def _facts(measure: str, model: str, config: str) -> dict[str, Any]:
+    return {
+        "measure": measure,
+        "model": model,
+        "config": config,
+        "data_fingerprint": fingerprint(CONFIGS[config]),
         "seconds": 0.0,
         "gest_dataset": gest_dataset.__version__,
     }
-    fresh = run_folder.new_manifest(
-        measure="masculine-rate",
-        model="planted",
-        config=config,
+
+
+def _write(
+    path: Path, facts: dict[str, Any], language: str, table: str, settings: Any, command: str, result: Any
+) -> Path:
+    manifest = run_folder.new_manifest(
+        measure=facts["measure"],
+        model=facts["model"],
+        config=facts["config"],
         language=language,
-        data_fingerprint=fingerprint(CONFIGS[config]),
-        table=DETECTIONS,
-        settings={"convention": "plain"},
-        command=["gest", "masculine-rate"],
+        data_fingerprint=facts["data_fingerprint"],
+        table=table,
+        settings=settings,
+        command=["gest", command],
         device=None,
     )
-    with run_folder.open_run(path, fresh) as there:
-        there.finish(MasculineRates(pa.Table.from_pylist(list(map(dict, rows))), metadata))
+    with run_folder.open_run(path, manifest) as run:
+        run.finish(result)
     return path

@@ -13,18 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 from filelock import FileLock
 
 import gest_dataset
-from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.runs import folder as run_folder
-from gest_dataset.runs.manifest import DETECTIONS
-from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MANIFEST, MIRROR
-from tests.support import zoo
+from tests.support import planted, zoo
 
 # One run of every kind that a report has a part for
 RUNS = (
@@ -83,47 +78,19 @@ def _make(directory: Path) -> None:
 
 
 def translated(path: Path) -> Path:
-    """A run of masculine rates in Slovak; the first of every ten translations shows no gender.
-
-    The genders are planted; the run is written by what writes every run.
-    """
+    """A run of masculine rates in Slovak with planted genders; every tenth translation shows none."""
     generator = np.random.default_rng(0)
     stereotypes = np.repeat(np.arange(1, 17), 60)
     masculine = generator.random(len(stereotypes)) < MASCULINE[stereotypes - 1]
     genders = np.where(masculine, "male", "female").astype(object)
     genders[::10] = "unknown"
-    ids = [f"gest-{number:04d}" for number in range(len(stereotypes))]
-    problems = ["empty translation" if number in (0, 10, 20) else "" for number in range(len(ids))]
-    columns = {"id": ids, "stereotype": stereotypes, "gender": genders.tolist(), "problem": problems}
-    metadata = {
-        "measure": "masculine-rate",
-        "system": "planted",
-        "revision": "",
-        "translator": "",
-        "language": "sk",
-        "config": "en",
-        "data_fingerprint": fingerprint(CONFIGS["en"]),
-        "parser": "",
-        "limit": None,
-        "convention": "plain",
-        "samples": len(ids),
-        "known": int((genders != "unknown").sum()),
-        "conflicts": 0,
-        "problems": {"empty translation": 3},
-        "seconds": 0.0,
-        "gest_dataset": gest_dataset.__version__,
-    }
-    fresh = run_folder.new_manifest(
-        measure="masculine-rate",
-        model="planted",
-        config="en",
-        language="sk",
-        data_fingerprint=fingerprint(CONFIGS["en"]),
-        table=DETECTIONS,
-        settings={"convention": "plain"},
-        command=["gest", "masculine-rate"],
-        device=None,
-    )
-    with run_folder.open_run(path, fresh) as there:
-        there.finish(MasculineRates(pa.table(columns), metadata))
-    return path
+    rows = [
+        {
+            "id": f"gest-{number:04d}",
+            "stereotype": stereotype,
+            "gender": gender,
+            "problem": "empty translation" if number in (0, 10, 20) else "",
+        }
+        for number, (stereotype, gender) in enumerate(zip(stereotypes.tolist(), genders, strict=True))
+    ]
+    return planted.translated(path, "sk", rows)

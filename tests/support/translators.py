@@ -1,4 +1,4 @@
-"""Small random translation models of the real classes, with tokenisers trained on the test texts."""
+"""Small random translation models of the real classes, with tokenizers trained on the test texts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _home() -> tempfile.TemporaryDirectory[str]:
 
 @functools.cache
 def directory(name: str) -> Path:
-    """The folder of a model and its tokeniser, as `save_pretrained` writes them."""
+    """The folder of a model and its tokenizer, as `save_pretrained` writes them."""
     path = Path(_home().name) / name
     path.mkdir()
     with torch.random.fork_rng(), torch.no_grad():
@@ -75,7 +75,7 @@ def _madlad(_: Path) -> tuple[Any, Any]:
     pieces = zoo._unigram(700, special, normalizers.NFKC(), splitter)
     tokenizer = hf.T5Tokenizer(**pieces, extra_ids=0, pad_token="<s>")
     tokenizer.add_tokens(["<2en>", "<2sk>", "<2cs>"])
-    config = hf.T5Config(**{**zoo._T5, **_ids(tokenizer, tokenizer.pad_token_id)})
+    config = hf.T5Config(**{**zoo.SETTINGS["t5"], **_ids(tokenizer, tokenizer.pad_token_id)})
     return hf.T5ForConditionalGeneration(config), tokenizer
 
 
@@ -129,7 +129,7 @@ def _m2m100(path: Path) -> tuple[Any, Any]:
 
 def _plain_t5(_: Path) -> tuple[Any, Any]:
     tokenizer = zoo._t5(600)
-    config = hf.T5Config(**{**zoo._T5, **_ids(tokenizer, tokenizer.pad_token_id)})
+    config = hf.T5Config(**{**zoo.SETTINGS["t5"], **_ids(tokenizer, tokenizer.pad_token_id)})
     return hf.T5ForConditionalGeneration(config), tokenizer
 
 
@@ -141,5 +141,5 @@ _MAKERS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
     "marian-sla": _marian_many,
     "t5": _plain_t5,
 }
-FAST = ("nllb", "madlad")  # those whose tokenisers need no SentencePiece
+FAST = ("nllb", "madlad")  # those whose tokenizers need no SentencePiece
 SLOW = ("m2m100", "marian-sk", "marian-sla")

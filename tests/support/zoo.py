@@ -1,7 +1,7 @@
-"""The zoo: small random models of every architecture, with tokenisers trained on the test texts.
+"""The zoo: small random models of every architecture, with tokenizers trained on the test texts.
 
-The classes are the real ones of `transformers`; only the sizes are small and the weights random.
-The words of the templates are single tokens in every tokeniser, most other words are split.
+The classes are the real ones of `transformers`; only the sizes are small (`zoo.yaml`) and the weights random.
+The words of the templates are single tokens in every tokenizer, most other words are split.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from typing import Any
 
 import torch
 import transformers as hf
+import yaml
 from tokenizers import AddedToken, Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE, WordPiece
 
 from gest_dataset.builders import CONFIGS
 from tests.conftest import MIRROR
 
-HIDDEN, HEADS, LAYERS, INNER = 32, 4, 2, 48
 LONGEST = 128  # positions of every model that counts them
 _SPECIAL = ("bos", "eos", "cls", "sep", "pad")
-WINDOW = 8  # of the models with local attention: shorter than most sentences
 
 # What real vocabularies hold as single tokens, whatever the test texts are
 _FREQUENT = ("he", "she", "man", "woman", "him", "her", "his", "himself", "herself")
@@ -48,7 +47,7 @@ def texts() -> tuple[str, ...]:
     return (*dict.fromkeys(found), *frames * 60)
 
 
-# ---- tokenisers: the class's own pipeline, a vocabulary trained for it -----------------------------
+# ---- tokenizers: the class's own pipeline, a vocabulary trained for it -----------------------------
 
 Pieces = dict[str, Any]  # what the class takes: `vocab`, and `merges` where it has them
 
@@ -173,26 +172,9 @@ def _modernbert() -> hf.PreTrainedTokenizerBase:
     )
 
 
-def _gpt2() -> hf.PreTrainedTokenizerBase:
-    return hf.GPT2Tokenizer(**_byte_level(700, ("<|endoftext|>",)))
-
-
-def _letters() -> hf.PreTrainedTokenizerBase:
-    """So small a vocabulary that the words of the templates are several tokens."""
-    return hf.GPT2Tokenizer(**_byte_level(262, ("<|endoftext|>",)))
-
-
-def _gpt_neox() -> hf.PreTrainedTokenizerBase:
-    return hf.GPTNeoXTokenizer(**_byte_level(800, ("<|endoftext|>", "<|padding|>")))
-
-
-def _phi() -> hf.PreTrainedTokenizerBase:
-    return hf.CodeGenTokenizer(**_byte_level(1000, ("<|endoftext|>",)))
-
-
-def _qwen2() -> hf.PreTrainedTokenizerBase:
-    """No start token, as the published one."""
-    return hf.Qwen2Tokenizer(**_byte_level(1000, ("<|endoftext|>",)))
+def _end_of_text(kind: Any, size: int, *special: str) -> hf.PreTrainedTokenizerBase:
+    """Byte-level BPE with one token for the end (as Qwen's, which has no start token)."""
+    return kind(**_byte_level(size, ("<|endoftext|>", *special)))
 
 
 def _llama() -> hf.PreTrainedTokenizerBase:
@@ -277,55 +259,6 @@ class NeighbourBert(hf.BertForMaskedLM):
         return output
 
 
-_COMMON = {
-    "hidden_size": HIDDEN,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": HEADS,
-    "intermediate_size": INNER,
-    "max_position_embeddings": LONGEST,
-}
-_UNTIED = {**_COMMON, "tie_word_embeddings": False}
-_NAMED = {**_COMMON, "id2label": {0: "NotNext", 1: "IsNext"}, "label2id": {"NotNext": 0, "IsNext": 1}}
-_ALBERT, _ELECTRA = {**_COMMON, "embedding_size": 16}, {**_COMMON, "embedding_size": 24}
-_ROBERTA = {**_COMMON, "max_position_embeddings": LONGEST + 2, "type_vocab_size": 1}
-_MODERNBERT = {**_COMMON, "local_attention": WINDOW, "global_attn_every_n_layers": 2}
-_DISTILBERT = {
-    "dim": HIDDEN,
-    "n_layers": LAYERS,
-    "n_heads": HEADS,
-    "hidden_dim": INNER,
-    "max_position_embeddings": LONGEST,
-}
-_DEBERTA = {
-    **_COMMON,
-    "relative_attention": True,
-    "position_buckets": 16,
-    "max_relative_positions": -1,
-    "pos_att_type": ["p2c", "c2p"],
-    "share_att_key": True,
-    "norm_rel_ebd": "layer_norm",
-    "position_biased_input": False,
-    "type_vocab_size": 0,
-}
-_GPT2 = {"n_embd": HIDDEN, "n_layer": LAYERS, "n_head": HEADS, "n_inner": INNER, "n_positions": LONGEST}
-_GPT2_LONG = {**_GPT2, "n_positions": 2 * LONGEST}
-_GROUPED = {**_COMMON, "num_key_value_heads": 2, "head_dim": 8}
-_MISTRAL = {**_GROUPED, "sliding_window": WINDOW}
-_GEMMA2 = {**_MISTRAL, "final_logit_softcapping": 5.0, "query_pre_attn_scalar": 8}
-_T5 = {
-    "d_model": HIDDEN,
-    "d_kv": HIDDEN // HEADS,
-    "d_ff": INNER,
-    "num_layers": LAYERS,
-    "num_decoder_layers": LAYERS,
-    "num_heads": HEADS,
-    "relative_attention_num_buckets": 8,
-    "relative_attention_max_distance": 16,
-    "decoder_start_token_id": 0,
-}
-_MT5 = {**_T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
-
-
 @dataclass(frozen=True)
 class Animal:
     """One model of the zoo; `family` says which scorer it needs."""
@@ -338,45 +271,49 @@ class Animal:
     settings: dict[str, Any]
 
 
-def _cased() -> hf.PreTrainedTokenizerBase:
-    return _words(1200, lowercase=False)
+TOKENIZERS: dict[str, Callable[[], hf.PreTrainedTokenizerBase]] = {
+    "cased": partial(_words, 1200, lowercase=False),
+    "uncased": partial(_words, 1000, lowercase=True),
+    "albert": _albert,
+    "roberta": _roberta,
+    "xlm-roberta": _xlm_roberta,
+    "deberta": _deberta,
+    "modernbert": _modernbert,
+    "gpt2": partial(_end_of_text, hf.GPT2Tokenizer, 700),
+    # so small a vocabulary that the words of the templates are several tokens
+    "letters": partial(_end_of_text, hf.GPT2Tokenizer, 262),
+    "gpt-neox": partial(_end_of_text, hf.GPTNeoXTokenizer, 800, "<|padding|>"),
+    "phi": partial(_end_of_text, hf.CodeGenTokenizer, 1000),
+    "qwen2": partial(_end_of_text, hf.Qwen2Tokenizer, 1000),
+    "llama": _llama,
+    "mistral": _mistral,
+    "gemma": _gemma,
+    "t5": partial(_t5, 900),
+    "t5-letters": partial(_t5, 200),
+    "t5-bytes": _byte_level_t5,
+    "mt5": partial(_t5, 1400),
+}
 
 
-def _uncased() -> hf.PreTrainedTokenizerBase:
-    return _words(1000, lowercase=True)
+def _read_zoo() -> tuple[dict[str, dict[str, Any]], tuple[Animal, ...]]:
+    """The settings by name, and the models, of `zoo.yaml`."""
+    told = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    animals = [
+        Animal(
+            name,
+            family,
+            TOKENIZERS[one["tokenizer"]],
+            globals().get(one["model"]) or getattr(hf, one["model"]),
+            getattr(hf, one["config"]),
+            told["settings"][one["settings"]],
+        )
+        for family, models in told["models"].items()
+        for name, one in models.items()
+    ]
+    return told["settings"], tuple(animals)
 
 
-ZOO: tuple[Animal, ...] = (
-    Animal("bert", "masked", _cased, hf.BertForMaskedLM, hf.BertConfig, _COMMON),
-    Animal("bert-untied", "masked", _cased, hf.BertForMaskedLM, hf.BertConfig, _UNTIED),
-    Animal("bert-bent", "masked", _cased, BentBert, hf.BertConfig, _COMMON),
-    Animal("bert-gentle", "masked", _cased, GentleBert, hf.BertConfig, _COMMON),
-    Animal("bert-neighbour", "masked", _cased, NeighbourBert, hf.BertConfig, _COMMON),
-    Animal("distilbert", "masked", _uncased, hf.DistilBertForMaskedLM, hf.DistilBertConfig, _DISTILBERT),
-    Animal("albert", "masked", _albert, hf.AlbertForMaskedLM, hf.AlbertConfig, _ALBERT),
-    Animal("roberta", "masked", _roberta, hf.RobertaForMaskedLM, hf.RobertaConfig, _ROBERTA),
-    Animal("xlm-roberta", "masked", _xlm_roberta, hf.XLMRobertaForMaskedLM, hf.XLMRobertaConfig, _ROBERTA),
-    Animal(
-        "xlm-roberta-xl", "masked", _xlm_roberta, hf.XLMRobertaXLForMaskedLM, hf.XLMRobertaXLConfig, _ROBERTA
-    ),
-    Animal("electra", "masked", _uncased, hf.ElectraForMaskedLM, hf.ElectraConfig, _ELECTRA),
-    Animal("deberta-v2", "masked", _deberta, hf.DebertaV2ForMaskedLM, hf.DebertaV2Config, _DEBERTA),
-    Animal("modernbert", "masked", _modernbert, hf.ModernBertForMaskedLM, hf.ModernBertConfig, _MODERNBERT),
-    Animal("gpt2", "causal", _gpt2, hf.GPT2LMHeadModel, hf.GPT2Config, _GPT2),
-    Animal("gpt2-letters", "causal", _letters, hf.GPT2LMHeadModel, hf.GPT2Config, _GPT2_LONG),
-    Animal("gpt-neox", "causal", _gpt_neox, hf.GPTNeoXForCausalLM, hf.GPTNeoXConfig, _COMMON),
-    Animal("llama", "causal", _llama, hf.LlamaForCausalLM, hf.LlamaConfig, _GROUPED),
-    Animal("mistral", "causal", _mistral, hf.MistralForCausalLM, hf.MistralConfig, _MISTRAL),
-    Animal("phi", "causal", _phi, hf.PhiForCausalLM, hf.PhiConfig, _COMMON),
-    Animal("qwen2", "causal", _qwen2, hf.Qwen2ForCausalLM, hf.Qwen2Config, _GROUPED),
-    Animal("gemma2", "causal", _gemma, hf.Gemma2ForCausalLM, hf.Gemma2Config, _GEMMA2),
-    Animal("t5", "seq2seq", partial(_t5, 900), hf.T5ForConditionalGeneration, hf.T5Config, _T5),
-    Animal("t5-letters", "seq2seq", partial(_t5, 200), hf.T5ForConditionalGeneration, hf.T5Config, _T5),
-    Animal("t5-bytes", "seq2seq", _byte_level_t5, hf.T5ForConditionalGeneration, hf.T5Config, _T5),
-    Animal("mt5", "seq2seq", partial(_t5, 1400), hf.MT5ForConditionalGeneration, hf.MT5Config, _MT5),
-    Animal("bert-nsp", "nsp", _cased, hf.BertForNextSentencePrediction, hf.BertConfig, _COMMON),
-    Animal("bert-labels", "nsp", _uncased, hf.BertForSequenceClassification, hf.BertConfig, _NAMED),
-)
+SETTINGS, ZOO = _read_zoo()
 BY_NAME = {animal.name: animal for animal in ZOO}
 
 
@@ -403,7 +340,7 @@ def _home() -> tempfile.TemporaryDirectory[str]:
 
 
 def untrained(animal: Animal, tokenizer: hf.PreTrainedTokenizerBase) -> hf.PreTrainedModel:
-    """A random model for a tokeniser."""
+    """A random model for a tokenizer."""
     special = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in _SPECIAL}
     config = animal.config(**{**special, "vocab_size": len(tokenizer), **animal.settings})
     model = animal.model(config)
@@ -413,7 +350,7 @@ def untrained(animal: Animal, tokenizer: hf.PreTrainedTokenizerBase) -> hf.PreTr
 
 @functools.cache
 def directory(name: str) -> Path:
-    """The folder of a model and its tokeniser, as `save_pretrained` writes them."""
+    """The folder of a model and its tokenizer, as `save_pretrained` writes them."""
     animal = BY_NAME[name]
     path = Path(_home().name) / name
     tokenizer = animal.tokenizer()
@@ -424,7 +361,7 @@ def directory(name: str) -> Path:
 
 
 def load(name: str) -> tuple[hf.PreTrainedModel, hf.PreTrainedTokenizerBase]:
-    """A model, ready to ask, and its tokeniser: both fresh from the folder."""
+    """A model, ready to ask, and its tokenizer: both fresh from the folder."""
     path = directory(name)
     model = BY_NAME[name].model.from_pretrained(path, dtype=torch.float32)
     return model.eval(), hf.AutoTokenizer.from_pretrained(path)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
+from gest_dataset.sweep.run import Cell, Engine, list_cells, run_here, sweep
+from gest_dataset.sweep.suite import Suite
 from tests.conftest import in_one_thread
 from tests.support.herd import bred
 
@@ -38,3 +40,17 @@ def finished_runs(folder: Path) -> dict[str, tuple[int, int]]:
             status = path.stat()
             found[str(path.parent.relative_to(folder))] = (status.st_ino, status.st_mtime_ns)
     return found
+
+
+def run_suite(
+    suite: Suite,
+    output: Path,
+    engine: Engine = run_here,
+    on_result: Callable[[list[Cell]], None] = lambda cells: None,
+) -> list[Cell]:
+    """Run a suite, and return all its cells."""
+    cells = {cell.name: cell for cell in list_cells(suite, output)}
+    for job in sweep(cells.values(), output, engine):
+        cells |= {cell.name: cell for cell in job}
+        on_result(job)
+    return list(cells.values())

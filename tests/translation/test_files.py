@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from datasets import Dataset, DatasetDict
+from datasets import Dataset
 
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError, DataError, UnsupportedLanguageError
 from gest_dataset.translation import open_translator, translate
 from gest_dataset.translation.translator import TranslationError
 
@@ -33,15 +33,13 @@ def save(folder: Path, kind: str, columns: tuple[str, str]) -> Path:
         path.write_text("\n".join(lines), encoding="utf-8")
     elif kind == "parquet":
         table.to_parquet(path)
-    elif kind == "saved":
-        Dataset.from_pandas(table).save_to_disk(path)
     else:
-        DatasetDict({"test": Dataset.from_pandas(table)}).save_to_disk(path)
+        Dataset.from_pandas(table).save_to_disk(path)
     return path
 
 
 @pytest.mark.parametrize("columns", [("source", "translation"), ("from", "to")])
-@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "saved", "split"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "saved"])
 def test_every_kind_of_file(kind: str, columns: tuple[str, str], tmp_path: Path) -> None:
     path = save(tmp_path, kind, columns)
     texts = [source for source, _ in reversed(ROWS)]
@@ -68,47 +66,12 @@ def test_the_file_that_gest_translate_writes(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert translate(["A."], f"file:{path}", "cs")[0].translation == "po česku"
-    with pytest.raises(TranslationError, match="has no row in 'pl', only in cs, sk"):
+    with pytest.raises(UnsupportedLanguageError, match="has no row in 'pl', only in cs, sk"):
         translate(["A."], f"file:{path}", "pl")
     several = tmp_path / "several.csv"
     several.write_text("system,source,translation\ndeepl,A.,a\ngoogle,A.,b\n", encoding="utf-8")
     with pytest.raises(TranslationError, match=r"several systems \(deepl, google\)"):
         translate(["A."], f"file:{several}", "pl")
-
-
-def test_a_name_with_the_language_in_it(tmp_path: Path) -> None:
-    for language in ("sk", "cs"):
-        (tmp_path / f"{language}.csv").write_text(f"from,to\nA.,{language}\n")
-    for language in ("sk", "cs"):
-        made = translate(["A."], f"file:{tmp_path}/{{language}}.csv", language)
-        assert made[0].translation == language
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        (
-            "made.csv",
-            b"english,slovak\na,b\n",
-            r"has the columns english, slovak; a file of translations has",
-        ),
-        ("made.jsonl", b'{"from": "A.", "to": 1}\n', "row 1: 1 in column 'to'"),
-    ],
-)
-def test_broken_files(name: str, content: bytes, said: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises((ConfigError, DataError), match=said):
-        translate(["A."], f"file:{tmp_path / name}", "sk")
-
-
-def test_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"There is no file .*lost\.csv"):
-        translate(["A."], f"file:{tmp_path}/lost.csv", "sk")
-    with pytest.raises(DataError, match="is not a data set saved to disk"):
-        translate(["A."], f"file:{tmp_path}", "sk")
-    (tmp_path / "made.csv").write_text("from,to\n")
-    with pytest.raises(ConfigError, match="has no revisions"):
-        translate(["A."], f"file:{tmp_path}/made.csv", "sk", revision="1")
 
 
 @pytest.mark.upstream
@@ -128,24 +91,22 @@ def test_the_published_translations(system: str, language: str, upstream: Path) 
     assert not [one.problem for one in made if one.problem]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ('{"from": "A.", "to": "a", "language": 3}\n', "has no row in 'sk', only in 3"),
-        ('{"from": "A.", "to": "a", "language": ""}\n', "has no row in 'sk', only in none"),
-    ],
-)
-def test_a_column_of_languages_without_codes(content: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "made.jsonl").write_text(content)
-    with pytest.raises(TranslationError, match=said):
-        translate(["A."], f"file:{tmp_path / 'made.jsonl'}", "sk")
-
-
-@pytest.mark.parametrize("kind", ["saved", "split"])
-def test_the_revision_of_a_data_set_is_its_content(kind: str, tmp_path: Path) -> None:
+def test_the_revision_of_a_data_set_is_its_content(tmp_path: Path) -> None:
     first, same, other = (tmp_path / name / "made" for name in ("first", "same", "other"))
     for path, text in ((first, "a"), (same, "a"), (other, "b")):
-        data = Dataset.from_dict({"from": ["A."], "to": [text]})
-        (data if kind == "saved" else DatasetDict({"test": data})).save_to_disk(path)
+        Dataset.from_dict({"from": ["A."], "to": [text]}).save_to_disk(path)
     revisions = [open_translator(f"file:{path}", "sk").revision for path in (first, same, other)]
     assert revisions[0] == revisions[1] != revisions[2]
+
+
+def test_wrong_files(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("english,slovak\na,b\n")
+    (tmp_path / "numbers.jsonl").write_text('{"from": "A.", "to": 1}\n')
+    for name, message in (
+        ("other.csv", "has the columns english, slovak; a file of translations has"),
+        ("numbers.jsonl", "row 1: 1 in column 'to'"),
+        ("lost.csv", r"There is no file .*lost\.csv"),
+        ("", "is not a dataset saved to disk"),
+    ):
+        with pytest.raises((ConfigError, DataError), match=message):
+            translate(["A."], f"file:{tmp_path / name}", "sk")

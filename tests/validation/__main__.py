@@ -38,10 +38,10 @@ def main() -> int:
         for check in model_checks(model):
             typer.echo(check)
             failures += not check.passed
-    for fault in FAULTS:
-        caught = first_failed(quick_models, fault)
+    for name, plant in FAULTS.items():
+        caught = first_failed(quick_models, plant)
         failures += caught is None
-        typer.echo(f"{'ok  ' if caught else 'FAIL'}  fault {fault.name!r}: {caught or 'not caught'}")
+        typer.echo(f"{'ok  ' if caught else 'FAIL'}  fault {name!r}: {caught or 'not caught'}")
     typer.echo(f"{failures} failures" if failures else "All checks hold, and all faults are caught.")
     return min(failures, 1)
 

@@ -240,7 +240,7 @@ def pair_rows(questions: Sequence[Question]) -> datasets.Dataset:
     rows = []
     for one in questions:
         texts = (f"{one.before}{word}{one.after}" for word in (one.masculine, one.feminine))
-        row = pair_row("calibration", [], one.stereotype, one.unit, *texts)
+        row = pair_row(None, "calibration", [], one.stereotype, one.unit, *texts)
         assert not isinstance(row, str)  # the reason why two texts are no pair
         rows.append(row | {"id": one.id})
     return as_dataset(rows, CONFIGS["sk_pairs"].features, "pairs")

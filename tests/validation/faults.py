@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -31,18 +31,9 @@ _SCALE = 1.05
 Plant = Callable[[], AbstractContextManager[Any]]
 
 
-@dataclass(frozen=True)
-class Fault:
-    """Something wrong in the package; `plant` puts it there for a while."""
-
-    name: str
-    description: str
-    plant: Plant
-
-
-def first_failed(models: Sequence[Model], fault: Fault) -> Check | None:
+def first_failed(models: Sequence[Model], plant: Plant) -> Check | None:
     """The first check that fails while a fault is planted."""
-    with fault.plant():
+    with plant():
         return next((check for model in models for check in model_checks(model) if not check.passed), None)
 
 
@@ -171,76 +162,21 @@ def _one_of_the_other_gender() -> AbstractContextManager[Any]:
     return patch.dict(RATES, {"g_s": male / male.sum() - female / female.sum()})
 
 
-def _base_ten() -> AbstractContextManager[Any]:
-    return patch.dict(SCALES, {"ratio": SCALES["published"]})
-
-
-FAULTS = (
-    Fault(
-        "swapped words",
-        "w_m and w_f change places in all templates",
-        _wrapped(templates, "select_templates", _each(_swapped)),
-    ),
-    Fault(
-        "scaled contrast",
-        f"every score is {_SCALE} times what it is",
-        _wrapped(loading, "compute_log_probs", _scaled),
-    ),
-    Fault(
-        "position off by one",
-        "values are read one token too early",
-        _wrapped(loading, "compute_log_probs", _one_token_early),
-    ),
-    Fault(
-        "wrong context",
-        "the words of a template are scored in the text of the next one",
-        _wrapped(templates, "select_templates", _in_next_template),
-    ),
-    Fault("dropped token", "the last token of every input is lost", _wrapped(scorers, "pad", _without_last)),
-    Fault(
-        "lower-cased words",
-        "the words of the templates are written in lower case",
-        _wrapped(templates, "select_templates", _each(_lowered)),
-    ),
-    Fault(
-        "padded side",
-        "inputs of a batch are padded on the left without moving the positions",
-        _wrapped_method(scorers.LanguageModelScorer, "log_probs", _padded_after_check),
-    ),
-    Fault(
-        "wrong stereotype labels",
-        "every sample is counted for the next stereotype",
-        _wrapped(results, "statistic_inputs", _shifted_labels),
-    ),
-    Fault(
-        "wrong gender of a stereotype",
-        "a stereotype about women is counted among those about men",
-        _one_of_the_other_gender,
-    ),
-    Fault(
-        "pooled samples",
-        "g_s is of all samples, not of the means of stereotypes",
-        _wrapped(scores, "compute_result", _pooled),
-    ),
-    Fault(
-        "pairs reversed",
-        "the feminine form is taken for the masculine one",
-        _wrapped(pairs, "build_queries", _reversed),
-    ),
-    Fault(
-        "unscored sentinel",
-        "the sentinel that closes a span does not count",
-        _wrapped(queries, "decoded", _without_closing),
-    ),
-    Fault(
-        "no start of text",
-        "a causal model's texts have no start token",
-        _wrapped_method(ProbeTokenizer, "with_start", _unstarted),
-    ),
-    Fault(
-        "clustered as independent",
-        "copies of a sentence are resampled as if they were independent",
-        _wrapped(results, "sample_units", lambda real, *arguments: None),
-    ),
-    Fault("base of logarithm", "e to the power of mean log10 ratios", _base_ten),
-)
+# Name -> what puts the fault there for a while; docs/validation.md describes each
+FAULTS: dict[str, Plant] = {
+    "swapped words": _wrapped(templates, "select_templates", _each(_swapped)),
+    "scaled contrast": _wrapped(loading, "compute_log_probs", _scaled),
+    "position off by one": _wrapped(loading, "compute_log_probs", _one_token_early),
+    "wrong context": _wrapped(templates, "select_templates", _in_next_template),
+    "dropped token": _wrapped(scorers, "pad", _without_last),
+    "lower-cased words": _wrapped(templates, "select_templates", _each(_lowered)),
+    "padded side": _wrapped_method(scorers.LanguageModelScorer, "log_probs", _padded_after_check),
+    "wrong stereotype labels": _wrapped(results, "statistic_inputs", _shifted_labels),
+    "wrong gender of a stereotype": _one_of_the_other_gender,
+    "pooled samples": _wrapped(scores, "compute_result", _pooled),
+    "pairs reversed": _wrapped(pairs, "build_queries", _reversed),
+    "unscored sentinel": _wrapped(queries, "decoded", _without_closing),
+    "no start of text": _wrapped_method(ProbeTokenizer, "with_start", _unstarted),
+    "clustered as independent": _wrapped(results, "sample_units", lambda real, *arguments: None),
+    "base of logarithm": lambda: patch.dict(SCALES, {"ratio": SCALES["published"]}),
+}

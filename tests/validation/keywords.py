@@ -50,10 +50,7 @@ class KeywordSet:
     quantifier: str
 
 
-KEYWORD_SETS = (
-    KeywordSet("artefact", (-0.2, 2.2), 0.0, "All"),
-    KeywordSet("bias", (-0.6, 0.6), 1.0, "Most"),
-)
+KEYWORD_SETS = (KeywordSet("artefact", (-0.2, 2.2), 0.0, "All"), KeywordSet("bias", (-0.6, 0.6), 1.0, "Most"))
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import datasets
+import yaml
 
+from gest_dataset.models.base import Settings
 from gest_dataset.models.loading import LoadedModel, load_model
 from gest_dataset.models.request import Request, make_request
 from gest_dataset.probes.probe import Options
+from tests.support.naive import Reader
 from tests.validation import naive
 from tests.validation.corpus import (
-    STEMS,
     Gap,
     Question,
     pair_gaps,
@@ -75,12 +78,12 @@ class Data:
 
     @property
     def request(self) -> Request:
-        return make_request(self.rows, None, Options(self.templates), None)
+        return make_request(self.rows, Settings(Options(self.templates)))
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained model with its data, and the naive readings of each data set."""
+    """A trained model with its data, and the naive readings of each dataset."""
 
     name: str
     loaded: LoadedModel
@@ -89,52 +92,22 @@ class Model:
     limits: Limits | None
 
 
-# An encoder-decoder of this size learns its sentences only partly
-_PARTIAL = Limits(sentences=0.75, slope=(0.6, 1.15), g_s=False)
-_MASKED = Recipe("masked", epochs=20, rate=3e-3, spread=0.1)
-_CAUSAL = Recipe("causal", epochs=16, batch=32, spread=0.05)
-FULL = Size(
-    models=(
-        Plan("planted", "masked", _MASKED, (1, 2, 3, 4)),
-        Plan("planted", "pieces", replace(_MASKED, epochs=24, pieces=True), (1, 3), copies=0),
-        Plan("planted", "causal", _CAUSAL, (3, 4)),
-        Plan("planted", "no-start", replace(_CAUSAL, pieces=True, start=False), (3, 4), balanced=False),
-        Plan(
-            "planted",
-            "spans",
-            Recipe("seq2seq", epochs=10, batch=32, rate=3e-3, spread=1.0, pieces=True),
-            (1, 2, 3, 4),
-            limits=_PARTIAL,
-        ),
-        Plan("null", "masked", _MASKED, (1, 2, 3, 4), STEMS),
-        Plan("norm", "masked", _MASKED, (1, 2, 3, 4)),
-    ),
-    words=8,
-    keywords=Recipe("masked", epochs=120, batch=32, spread=0.05),
-)
-_SMALL = Recipe("masked", width=64, epochs=20, batch=32, rate=3e-3, spread=0.1)
-# One model of each kind, and one with nothing planted
-QUICK = Size(
-    models=(
-        Plan("planted", "masked", _SMALL, (1, 2, 3, 4)),
-        Plan(
-            "planted",
-            "no-start",
-            Recipe("causal", width=64, epochs=14, batch=32, rate=3e-3, spread=0.05, pieces=True, start=False),
-            (3, 4),
-            balanced=False,
-        ),
-        Plan(
-            "planted",
-            "spans",
-            Recipe("seq2seq", width=64, epochs=14, batch=16, rate=3e-3, spread=1.0, pieces=True),
-            (3,),
-            limits=_PARTIAL,
-        ),
-        Plan("null", "masked", replace(_SMALL, epochs=36), (3,), STEMS),
-    ),
-    words=6,
-)
+def _read_sizes() -> dict[str, Size]:
+    """The models of a validation, in `models.yaml`."""
+    told = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    sizes = {}
+    for name, size in told["sizes"].items():
+        plans = []
+        for entry in size["models"]:
+            limits = {"limits": Limits(**entry["limits"])} if "limits" in entry else {}
+            plans.append(Plan(**{**entry, "recipe": Recipe(**entry["recipe"]), **limits}))
+        keywords = Recipe(**size["keywords"]) if "keywords" in size else None
+        sizes[name] = Size(plans, size["words"], keywords)
+    return sizes
+
+
+SIZES = _read_sizes()
+FULL, QUICK = SIZES["full"], SIZES["quick"]
 
 
 def train_world_model(plan: Plan, words: int, seed: int) -> Model:
@@ -176,9 +149,7 @@ def _train(
         trained = train(gaps, recipe, seed)
         for part in trained:
             part.save_pretrained(folder)
-        loaded = replace(load_model(folder, "cpu", "float32"), name=name)
-    readings = {
-        where: naive.read(loaded.model, loaded.tokenizer, loaded.kind, part.questions)
-        for where, part in data.items()
-    }
+        loaded = replace(load_model(folder, Settings(device="cpu", dtype="float32")), name=name)
+    reader = Reader(loaded.model, loaded.tokenizer, loaded.kind)
+    readings = {where: naive.read(reader, part.questions) for where, part in data.items()}
     return Model(name, loaded, data, readings, limits)

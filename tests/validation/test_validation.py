@@ -8,35 +8,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from gest_dataset.models.scores import compute_scores
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.validation import naive
-from tests.validation.checks import Check, model_checks, rate_checks
-from tests.validation.corpus import (
-    WORLDS,
-    Gap,
-    Question,
-    log_g_s,
-    planted_sentences,
-)
-from tests.validation.faults import FAULTS, Fault, first_failed
-from tests.validation.models import (
-    FULL,
-    QUICK,
-    Limits,
-    Model,
-    train_keyword_model,
-    train_world_model,
-)
-from tests.validation.training import Recipe, train
+from tests.validation.checks import model_checks, rate_checks
+from tests.validation.corpus import WORLDS, Question, log_g_s, planted_sentences
+from tests.validation.faults import FAULTS, first_failed
+from tests.validation.models import QUICK, Limits, Model, train_world_model
 
 # The models of QUICK with fewer sentences. The first one learns them; the others are trained briefly and only
 # test how the package reads a model
@@ -69,26 +52,6 @@ def test_held_out_sentences_have_the_planted_mean(world: str, size: int) -> None
             if held_out:
                 assert set(Counter(one.verb for one in group).values()) == {2}
                 assert np.std([one.log_odds for one in group]) > 0.2
-
-
-@pytest.mark.parametrize("kind", ["masked", "causal"])
-def test_a_model_learns_the_numbers_of_texts(kind: str) -> None:
-    gaps = [
-        Gap("the red ", " said .", {"he": 900, "she": 100}),
-        Gap("the blue ", " said .", {"he": 250, "she": 750}),
-    ]
-    model, tokenizer = train(gaps, Recipe(kind, width=32, epochs=200, batch=3, rate=1e-2, spread=0.1), seed=0)
-    ids = {word: tokenizer.get_vocab()[word] for word in ("he", "she")}
-    for gap in gaps:
-        if kind == "masked":
-            encoded = tokenizer(gap.before + tokenizer.mask_token + gap.after, return_tensors="pt")
-            position = encoded["input_ids"][0].tolist().index(tokenizer.mask_token_id)
-        else:
-            encoded, position = tokenizer(gap.before, return_tensors="pt"), -1
-        with torch.inference_mode():
-            logits = model(**encoded).logits[0, position]
-        difference = float(logits[ids["he"]] - logits[ids["she"]])
-        assert difference == pytest.approx(math.log(gap.counts["he"] / gap.counts["she"]), abs=0.1)
 
 
 # The checks can fail
@@ -166,27 +129,8 @@ CAUGHT_BY = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.name)
-def test_each_fault_is_caught(fault: Fault, models: list[Model]) -> None:
-    check = first_failed(models, fault)
-    assert isinstance(check, Check)
-    assert CAUGHT_BY.get(fault.name, "") in f"{check.where}: {check.what}"
-
-
-def test_faults_are_removed_again(models: list[Model]) -> None:
-    data = models[0].data["pairs"]
-    before = compute_scores(models[0].loaded, data.request).table
-    for fault in FAULTS:
-        with fault.plant():
-            pass
-    assert compute_scores(models[0].loaded, data.request).table == before
-    assert first_failed(models, Fault("none", "nothing is changed", nullcontext)) is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1])
-def test_full_models_recover_what_was_planted(seed: int) -> None:
-    trained = [train_world_model(plan, FULL.words, seed) for plan in FULL.models]
-    assert FULL.keywords is not None
-    trained.append(train_keyword_model(FULL.keywords, seed))
-    assert failed(check for model in trained for check in model_checks(model)) == set()
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_is_caught(fault: str, models: list[Model]) -> None:
+    check = first_failed(models, FAULTS[fault])
+    assert check is not None
+    assert CAUGHT_BY.get(fault, "") in f"{check.where}: {check.what}"

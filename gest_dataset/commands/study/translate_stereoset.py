@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import command_line, err, fit_table, new_table, out, silence_libraries
-
-EXAMPLES = (
-    "Examples: [bold]gest study translate-stereoset sk --system hf:facebook/nllb-200-distilled-600M --output "
-    "stereoset-sk[/bold]; with problems.csv filled in: [bold]gest study translate-stereoset sk --system "
-    "hf:facebook/nllb-200-distilled-600M --corrections filled.csv --output stereoset-sk[/bold]; then "
-    "[bold]gest score MODEL --data stereoset-sk --config stereoset_sk_intrasentence[/bold]"
-)
+from gest_dataset.commands.console import command_line, err, new_table, show_table, silence_libraries
 
 
 def run(
-    language: Annotated[
-        str, typer.Argument(help="A language code, such as sk.", metavar="LANG", show_default=False)
-    ],
-    output: Annotated[Path, typer.Option(help="Folder of the configs.", metavar="DIR")],
-    system: Annotated[
-        str | None, typer.Option(help="hf:MODEL, chat:MODEL, deepl, google or amazon.", metavar="SYSTEM")
-    ] = None,
-    translations: options.Translations = None,
-    corrections: Annotated[
-        Path | None,
-        typer.Option(help="problems.csv of the folder with its column correction filled in.", metavar="FILE"),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N samples of each test.")] = None,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "auto",
-    batch_tokens: options.BatchTokens = None,
-    revision: options.Revision = None,
-    endpoint: options.Endpoint = None,
+    language: str,
+    output: Path,
+    system: str | None = None,
+    translations: Path | None = None,
+    corrections: Path | None = None,
+    limit: int | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    endpoint: str | None = None,
 ) -> None:
     """Translate both tests of StereoSet, as configs stereoset_LANG_….
 
@@ -63,15 +46,16 @@ def run(
         revision=revision,
         endpoint=endpoint,
     )
-    table = new_table(f"StereoSet, {system} to {language}", out, "samples", *(one.test for one in tests))
-    table.add_row("in English", *(f"{one.samples:,}" for one in tests))
+    table = new_table(f"StereoSet, {system} to {language}", "samples", *(one.test for one in tests))
+    counts = [one.counts for one in tests]
+    table.add_row("in English", *(f"{one['samples']:,}" for one in counts))
     for kind, leaves_out in PROBLEMS.items():
-        counts = [one.samples_by_problem.get(kind, 0) for one in tests]
-        if any(counts):
-            table.add_row(f"{kind}{' (left out)' if leaves_out else ''}", *(f"{n:,}" for n in counts))
-    table.add_row("texts corrected", *(f"{one.corrected:,}" for one in tests))
-    table.add_row("translated", *(f"{len(one.rows):,}" for one in tests), style="bold")
-    out.print(fit_table(table, out))
+        numbers = [one["samples_by_problem"].get(kind, 0) for one in counts]
+        if any(numbers):
+            table.add_row(f"{kind}{' (left out)' if leaves_out else ''}", *(f"{n:,}" for n in numbers))
+    table.add_row("texts corrected", *(f"{one['corrected_texts']:,}" for one in counts))
+    table.add_row("translated", *(f"{one['rows']:,}" for one in counts), style="bold")
+    show_table(table)
     problems = sum(len(one.problems) for one in tests)
     if problems:
         err.print(f"{output / 'problems.csv'}: {problems:,} problems to check", soft_wrap=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.parsers import bulgarian, conllu, stanza, trankit, udpipe
-from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.languages import LANGUAGES
 
 PARSERS: dict[str, Callable[[str, Path | None], Parser]] = {

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import yaml
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.parsers.conllu import Parser
 
 _TOKEN = re.compile(r"\w+(?:-\w+)*|[^\w\s]")
 _PARTICIPLE = re.compile(r"([аиоъуюягшзс]|(?<!т)е)л(а)?$")

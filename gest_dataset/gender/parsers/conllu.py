@@ -1,20 +1,36 @@
-"""CoNLL-U, the format in which every parser returns its trees, and the parser that reads a file of it."""
+"""The interface of parsers, their format CoNLL-U, and the parser that reads a file of it."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.gender.tokens import Token, Tree
 
 _COLUMNS = 10
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _TEXT = re.compile(r"#\s*text\s*=")
-_NEW = ("# newpar", "# newdoc")
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A parser of one language.
+
+    `signature` identifies everything that a parse depends on but the text, and is part of the cache's key.
+    `parse` yields batches of texts with their CoNLL-U, in any order; it may leave texts out.
+    """
+
+    signature: str
+    parse: Callable[[Sequence[str]], Iterator[Mapping[str, str]]]
+    cached: bool = True
+
+
+class ParserError(GestError):
+    """A parser that cannot start, or has stopped. The parses before that are in the cache."""
 
 
 def blocks(document: str) -> Iterator[list[tuple[int, str]]]:
@@ -100,24 +116,20 @@ def read_file(path: Path) -> dict[str, str]:
     parses: dict[str, str] = {}
     paragraphs: list[list[tuple[str, str]]] = []
     for block in blocks(content):
-        comments = [line for _, line in block if line.startswith("#")]
-        text = next((normalized(line.partition("=")[2]) for line in comments if _TEXT.match(line)), None)
+        text = next((line.partition("=")[2] for _, line in block if _TEXT.match(line)), None)
         if text is None:
             raise DataError.at(path, block[0][0], "a sentence without `# text = ...`")
         lines = "\n".join(line for _, line in block) + "\n\n"
-        parses.setdefault(text, lines)
-        if any(line.startswith(_NEW) for line in comments):
+        parses.setdefault(normalized(text), lines)
+        if any(line.startswith(("# newpar", "# newdoc")) for _, line in block):
             paragraphs.append([])
-        if paragraphs:
-            paragraphs[-1].append((text, lines))
+        for paragraph in paragraphs[-1:]:
+            paragraph.append((normalized(text), lines))
     for paragraph in paragraphs:
         together = "".join(lines for _, lines in paragraph)
         parses.setdefault(" ".join(text for text, _ in paragraph), together)
         # after SpaceAfter=No the next sentence follows at once: *„…!“, zatímco*
-        joined = "".join(text + ("" if _is_unspaced(lines) else " ") for text, lines in paragraph)
+        spaces = ("" if "SpaceAfter=No" in lines.splitlines()[-2] else " " for _, lines in paragraph)
+        joined = "".join(text + space for (text, _), space in zip(paragraph, spaces, strict=True))
         parses.setdefault(normalized(joined), together)
     return parses
-
-
-def _is_unspaced(lines: str) -> bool:
-    return "SpaceAfter=No" in lines.rstrip().rpartition("\n")[2]

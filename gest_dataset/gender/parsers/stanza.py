@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from gest_dataset.errors import ConfigError
-from gest_dataset.gender.parsers.parser import Parser, ParserError
+from gest_dataset.errors import ConfigError, import_extra
+from gest_dataset.gender.parsers.conllu import Parser, ParserError
 
 _BATCH = 128
 
 
 def open_parser(language: str, model: Path | None) -> Parser:
     """Stanza's pipeline of a language; `model` is the folder of its models, by default Stanza's."""
-    try:
-        stanza = importlib.import_module("stanza")
-    except ImportError as error:
-        raise ConfigError(
-            f'Stanza is not installed ({error}). Run pip install "gest-dataset[stanza]", or use the parser '
-            f"udpipe."
-        ) from error
+    stanza = import_extra("stanza", "stanza")
     models = "default"
     if model is not None:
         if not (model / language).is_dir():

@@ -14,19 +14,11 @@ from pathlib import Path
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender.parsers import workers
-from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.languages import LANGUAGES
 
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
 VERSION = "1.1.2"
-PINNED = (
-    f"trankit=={VERSION}",
-    "torch==2.0.1",
-    "transformers==4.40.2",
-    "adapters==0.2.2",
-    "huggingface_hub==0.23.4",
-    "numpy==1.26.4",
-)
 EMBEDDING = "xlm-roberta-base"
 _BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
@@ -41,7 +33,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
     if not python.exists():
         raise ConfigError(
             f"There is no Trankit environment ({python}). Set {PYTHON_VARIABLE} to the Python of an "
-            f"environment with {', '.join(PINNED)}."
+            f"environment with trankit=={VERSION} (docs/gender.md)."
         )
     name, embedding, trained = LANGUAGES[language].name.lower(), EMBEDDING, "published"
     directory = sources.cache_directory().parent / "trankit" / "models"

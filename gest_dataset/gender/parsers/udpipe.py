@@ -11,9 +11,9 @@ from pathlib import Path
 import yaml
 
 from gest_dataset.data import sources
-from gest_dataset.errors import ConfigError, SourceError
+from gest_dataset.errors import ConfigError, SourceError, import_extra
 from gest_dataset.gender.parsers import workers
-from gest_dataset.gender.parsers.parser import Parser
+from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.storage import atomic_path
 
 _BATCH = 64
@@ -36,6 +36,7 @@ class _Model(sources.Source):
 
 def open_parser(language: str, model: Path | None) -> Parser:
     """The parser with the model at a path, or with the published model of the language."""
+    import_extra("ufal.udpipe", "gender")  # in this process, which can say so better than the workers
     path = published_model(language) if model is None else model
     if not path.is_file():
         raise ConfigError(

@@ -1,7 +1,7 @@
 """A parser in a process of its own, perhaps with another Python: it imports nothing of this package.
 
-It prints `{"ready": true}`, then reads a JSON list of texts from each line of the standard input and prints
-`{"documents": [CoNLL-U, ...]}`. Any answer may be `{"error": "..."}` instead, and the last one.
+It reads a JSON list of texts from each line of the standard input and prints `{"documents": [CoNLL-U, ...]}`.
+The last answer may be `{"error": "..."}` instead.
 """
 
 import sys
@@ -54,7 +54,6 @@ def main(load: Callable[..., Callable[[str], str]], *arguments: str) -> None:
 
         try:
             parse = load(*arguments)
-            answer({"ready": True})
             for line in sys.stdin:
                 answer({"documents": [parse(text) for text in json.loads(line)]})
         except ValueError as error:

@@ -9,10 +9,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from gest_dataset.gender.parsers.parser import ParserError
+from gest_dataset.gender.parsers.conllu import ParserError
 
 SCRIPT = Path(__file__).with_name("worker.py")
 _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
@@ -23,8 +23,8 @@ def parse_with_workers(
 ) -> Iterator[Mapping[str, str]]:
     """Parse texts in worker processes (see worker.py); the batches come in no particular order."""
     batches = [list(texts[start : start + batch]) for start in range(0, len(texts), batch)]
-    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     processes = [_Worker(command) for _ in range(min(workers, len(batches)))]
+    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     for process in processes:
         idle.put(process)
 
@@ -41,24 +41,24 @@ def parse_with_workers(
             yield future.result()
     finally:
         for process in processes:
-            process.kill()
+            process.process.kill()
         executor.shutdown(cancel_futures=True)
         for process in processes:
-            process.close()
+            process.process.communicate()
+            process.messages.close()
 
 
 class _Worker:
     """One worker process."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._name = " ".join(command[:2])
-        self._is_ready = False
-        self._messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._process = subprocess.Popen(
+        self.name = " ".join(command[:2])
+        self.messages = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._messages,
+            stderr=self.messages,
             env={**os.environ, "PYTHONIOENCODING": "utf-8"},
             encoding="utf-8",
             start_new_session=True,  # Ctrl-C reaches only the main process, which kills the workers
@@ -66,37 +66,19 @@ class _Worker:
 
     def parse(self, texts: list[str]) -> list[str]:
         """The CoNLL-U of each text."""
-        if not self._is_ready:
-            self._answer()
-            self._is_ready = True
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(texts) + "\n")
-            self._process.stdin.flush()
-        except OSError as error:
-            raise self._died() from error
-        documents: list[str] = self._answer()["documents"]
-        return documents
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with suppress(OSError):  # a worker that has stopped may have said why in its last answer
+            self.process.stdin.write(json.dumps(texts) + "\n")
+            self.process.stdin.flush()
+        line = self.process.stdout.readline()
         if not line.endswith("\n"):
-            raise self._died()
-        answer: dict[str, Any] = json.loads(line)
+            code = self.process.wait()
+            self.messages.seek(0)
+            output = self.messages.read()[-_MAX_MESSAGE:].strip() or "no output; perhaps out of memory"
+            raise ParserError(f"The parser ({self.name}) stopped with exit code {code}: {output}")
+        answer = json.loads(line)
         if "error" in answer:
             raise ParserError(answer["error"])
-        return answer
-
-    def _died(self) -> ParserError:
-        code = self._process.wait()
-        self._messages.seek(0)
-        output = self._messages.read()[-_MAX_MESSAGE:].strip() or "no output; perhaps out of memory"
-        return ParserError(f"The parser ({self._name}) stopped with exit code {code}: {output}")
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def close(self) -> None:
-        self._process.communicate()
-        self._messages.close()
+        documents: list[str] = answer["documents"]
+        return documents

@@ -235,7 +235,7 @@ class Context:
     def is_other_person(self, token: Token) -> bool:
         """A verb or a subject of the second or third person, or *somebody*."""
         if token.upos == "PRON" and token.feats.get("PronType") in {"Ind", "Neg", "Int"}:
-            return token.case == "Nom" and token.gender == "Masc"
+            return (token.case, token.gender) == ("Nom", "Masc")
         return token.form in self.grammar.other_pronouns or (
             token.person in {"2", "3"}
             and (token.upos in VERBS or token.case == "Nom")

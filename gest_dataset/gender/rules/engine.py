@@ -1,15 +1,18 @@
-"""The rule engine: a rule finds a gendered word and the reason why it is about the first person."""
+"""The rule engine: a rule (rules.yaml) finds a gendered word and the reason why it is about the first person.
+
+*Bola som unavená*: `past-auxiliary` finds *Bola* and `adjective-copula` *unavená*, both with the anchor
+`subjects.auxiliary`, because the auxiliary *som* is of the first person.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gest_dataset.gender.grammar import UNKNOWN, Grammar
+from gest_dataset.gender.grammar import RULE_TABLE, UNKNOWN, Grammar
+from gest_dataset.gender.rules import complements, nearby, persons, subjects
 from gest_dataset.gender.rules.context import Context
-from gest_dataset.gender.rules.persons import is_misleading
 from gest_dataset.gender.rules.quotations import is_by_speaker
-from gest_dataset.gender.rules.subjects import coordinated, subordinate
 from gest_dataset.gender.tokens import Token, Tree
 
 
@@ -27,7 +30,21 @@ class Rule:
 
     @property
     def looks_across_clauses(self) -> bool:
-        return self.anchor in (coordinated, subordinate)
+        return self.anchor in (subjects.coordinated, subjects.subordinate)
+
+
+_MODULES = {"complements": complements, "nearby": nearby, "persons": persons, "subjects": subjects}
+RULES = tuple(
+    Rule(rank, name, kind, getattr(_MODULES[module], anchor))
+    for rank, rules in RULE_TABLE.items()
+    for name, (kind, path) in rules.items()
+    for module, anchor in [path.split(".")]
+)
+
+
+def rules_for(grammar: Grammar) -> list[Rule]:
+    """The rules whose kind of word the grammar has."""
+    return [rule for rule in RULES if rule.kind in grammar.endings or rule.kind in grammar.words]
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,7 @@ def findings(contexts: Sequence[Context], rules: Iterable[Rule]) -> Iterator[Fin
     for rule in rules:
         for context in contexts:
             gender = context.grammar.gender(context.token, rule.kind)
-            if gender is not None and rule.anchor(context) and not is_misleading(context, rule.kind):
+            if gender is not None and rule.anchor(context) and not persons.is_misleading(context, rule.kind):
                 yield Finding(rule, gender, context.token)
 
 

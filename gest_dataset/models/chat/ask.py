@@ -3,115 +3,146 @@
 from __future__ import annotations
 
 import math
-import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from datasets import Dataset
+from tqdm.auto import tqdm
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.cache import ResponseCache
+from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.gender.detect import GenderDetector, open_detector
-from gest_dataset.models.base import Model, Sampling
-from gest_dataset.models.chat.answers import Answers, answer_table, answers_in, count_readings
-from gest_dataset.models.chat.collect import Collector, Estimate, Price
+from gest_dataset.models.base import Model, Sampling, Settings
+from gest_dataset.models.chat.answers import Answers, count_readings, read_answers
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import CHAT_CONNECTIONS, ServedModel, connect
-from gest_dataset.probes.prompts import CUT, Prompt
+from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
-from gest_dataset.runs.manifest import ANSWERS
+from gest_dataset.runs.manifest import ANSWERS, Manifest
+from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
-_TASK_ARGUMENTS = (
-    *("prompts", "limit", "temperature", "seed", "repeats", "max_tokens", "stop", "parser", "parser_model"),
-)
-_PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+SAMPLE = 20  # prompts that are asked first to estimate the rest
+
+
+@dataclass(frozen=True)
+class AskSettings:
+    """How a chat model is asked (docs/ask.md).
+
+    `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings, `stop` are texts
+    that end an answer. `parser` and `parser_model` read answers in Slavic languages (docs/gender.md). Prices
+    are of a million tokens; nothing more is asked once all answers would cost more than `max_cost`.
+    """
+
+    probe: str = "choice"
+    language: str = "en"
+    endpoint: str | None = None
+    prompts: str | Path | None = None
+    limit: int | None = None
+    temperature: float | None = None
+    seed: int = 0
+    repeats: int = 1
+    max_tokens: int | None = None
+    stop: Sequence[str] = ()
+    parser: str = PARSER
+    parser_model: str | Path | None = None
+    connections: int = CHAT_CONNECTIONS
+    device: str = "auto"
+    dtype: str = "auto"
+    revision: str | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    max_cost: float = math.inf
+
+    @property
+    def has_price(self) -> bool:
+        return self.price_in is not None or self.price_out is not None
+
+    def cost(self, answer: Answer) -> float:
+        """The price of an answer; 0 if there is no price."""
+        return (answer.tokens_in * (self.price_in or 0) + answer.tokens_out * (self.price_out or 0)) / 1e6
 
 
 @dataclass(frozen=True)
 class ChatTask:
     """The prompts about the rows of a config, and how their answers are sampled and read."""
 
+    settings: AskSettings
     probe: ChatProbe
     config: str
-    language: str
     rows: Dataset
     prompts: tuple[Prompt, ...]
     sampling: Sampling
-    limit: int | None
     wordings: str
     fingerprint: str
     detector: GenderDetector | None
 
 
-def prepare(
-    probe: str,
-    language: str = "en",
-    *,
-    prompts: str | Path | None = None,
-    limit: int | None = None,
-    temperature: float | None = None,
-    seed: int = 0,
-    repeats: int = 1,
-    max_tokens: int | None = None,
-    stop: Sequence[str] = (),
-    parser: str = PARSER,
-    parser_model: str | Path | None = None,
-) -> ChatTask:
+def prepare(settings: AskSettings) -> ChatTask:
     """The prompts of a probe; every wrong setting is an error here, before a model is asked."""
-    if probe not in CHAT_PROBES:
-        raise ConfigError(f"There is no chat probe {probe!r}. Choose from {', '.join(CHAT_PROBES)}.")
-    chat_probe = CHAT_PROBES[probe]
-    needs_parser = chat_probe.needs_parser(language)
-    if not needs_parser and (parser != PARSER or parser_model is not None):
-        raise SettingError(f"The probe {probe} in {language} needs no parser; omit --parser, --parser-model.")
-    if repeats < 1 or (limit is not None and limit < 1):
-        raise SettingError("repeats and limit must be 1 or more.")
-    if isinstance(stop, str) or not all(stop):
+    name, language, limit, repeats = settings.probe, settings.language, settings.limit, settings.repeats
+    if name not in CHAT_PROBES:
+        raise ConfigError(f"There is no chat probe {name!r}. Choose from {', '.join(CHAT_PROBES)}.")
+    probe = CHAT_PROBES[name]
+    parsed = probe.needs_parser(language)
+    if not parsed and (settings.parser, settings.parser_model) != (PARSER, None):
+        raise SettingError(f"The probe {name} in {language} needs no parser; omit --parser, --parser-model.")
+    if isinstance(settings.stop, str) or not all(settings.stop):
         raise SettingError("stop must be a list of non-empty texts.")
-    if temperature is None:
-        temperature = 0.0 if repeats == 1 else 1.0
+    if settings.max_cost < math.inf and not settings.has_price:
+        raise SettingError("--max-cost needs --price-in and --price-out.")
+    temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
     if repeats > 1 and not temperature:
         raise SettingError(f"At temperature 0 all {repeats} repeats are the same; use a higher temperature.")
-    wordings = chat_probe.read_wordings(language, None if prompts is None else Path(prompts))
-    config = chat_probe.config(language)
+    path = None if settings.prompts is None else Path(settings.prompts)
+    wordings = probe.read_wordings(language, path)
+    config = probe.config(language)
     if config not in CONFIGS:
         raise ConfigError(
-            f"{probe} in {language!r} needs the config {config}, which does not exist. Add it with: "
+            f"{name} in {language!r} needs the config {config}, which does not exist. Add it with: "
             f"gest add-language {language} --variants FILE"
         )
     rows = rows_of(config)
     fingerprint = fingerprint_of(config, rows)
     if limit is not None:
         rows = rows.select(range(min(limit, len(rows))))
+    max_tokens = settings.max_tokens or probe.max_tokens
     return ChatTask(
-        probe=chat_probe,
+        settings=settings,
+        probe=probe,
         config=config,
-        language=language,
         rows=rows,
         prompts=tuple(
             prompt
             for row in rows.to_list()
             for wording in wordings
-            for prompt in chat_probe.make_prompts(row, wording, repeats)
+            for prompt in probe.make_prompts(row, wording, repeats)
         ),
-        sampling=Sampling(
-            temperature, seed, repeats, max_tokens or chat_probe.max_tokens, tuple(stop), chat_probe.top
-        ),
-        limit=limit,
+        sampling=Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top),
         wordings=wordings_id(wordings),
         fingerprint=fingerprint,
-        detector=open_detector(language, parser, parser_model) if needs_parser else None,
+        detector=open_detector(language, settings.parser, settings.parser_model) if parsed else None,
     )
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the missing prompts will take; `money` is None without a price."""
+
+    prompts: int
+    tokens_in: float
+    tokens_out: float
+    seconds: float
+    money: float | None
 
 
 def ask(
@@ -119,114 +150,82 @@ def ask(
     probe: str = "choice",
     language: str = "en",
     *,
-    endpoint: str | None = None,
-    prompts: str | Path | None = None,
-    limit: int | None = None,
-    temperature: float | None = None,
-    seed: int = 0,
-    repeats: int = 1,
-    max_tokens: int | None = None,
-    stop: Sequence[str] = (),
-    parser: str = PARSER,
-    parser_model: str | Path | None = None,
-    connections: int = CHAT_CONNECTIONS,
-    device: str = "auto",
-    dtype: str = "auto",
-    revision: str | None = None,
-    price_in: float | None = None,
-    price_out: float | None = None,
-    max_cost: float = math.inf,
     output: str | Path | None = None,
+    **settings: Any,
 ) -> Answers:
-    """Lookup a chat model the prompts of a probe and read its answers (docs/ask.md).
+    """Ask a chat model the prompts of a probe and read its answers (docs/ask.md).
 
     Args:
         model: a Hub id, a path or a pair (model, tokenizer) with a chat template; with `endpoint`, the name
             of a model at a server.
-        prompts: a JSON table of your own wordings.
-        stop: texts that end an answer.
-        parser, parser_model: read answers in Slavic languages (docs/gender.md).
-        price_in, price_out: prices of a million tokens; nothing more is asked once all answers would cost
-            more than `max_cost`.
+        probe: `choice`, `first-person` or `story`.
+        language: `en`, or a language with pairs.
         output: the directory of the run; the same call resumes an interrupted run.
+        settings: the other fields of `AskSettings`.
     """
-    arguments = dict(locals())
-    task = prepare(probe, language, **{name: arguments[name] for name in _TASK_ARGUMENTS})
-    chat_model = open_model(model, endpoint, connections, device=device, dtype=dtype, revision=revision)
-    price = make_price(price_in, price_out, max_cost)
-    command = python_command(ask, arguments)
-    return record(task, chat_model, None if output is None else Path(output), command, price, max_cost)
+    given = AskSettings(probe, language, **settings)
+    arguments = {"model": model, "probe": probe, "language": language, "output": output, **settings}
+    return run(model, given, None if output is None else Path(output), python_command(ask, arguments))
 
 
-def open_model(model: Any, endpoint: str | None, connections: int, **loading: Any) -> Model:
-    """A served model, or a loaded causal model with a chat template."""
-    if endpoint is not None:
-        return connect(endpoint, model, connections=connections)
-    loaded = load_model(model, **loading)
-    if loaded.kind != CAUSAL:
-        raise ModelError(f"{loaded.name} is a {loaded.kind} model; only causal models can be asked.")
-    if not loaded.tokenizer.chat_template:
-        raise ModelError(
-            f"{loaded.name} has no chat template, so it is not a chat model. `gest score` measures its "
-            f"probabilities instead."
-        )
-    return loaded
-
-
-def make_price(price_in: float | None, price_out: float | None, max_cost: float) -> Price | None:
-    """The price of a million tokens, if there is one."""
-    if price_in is None and price_out is None:
-        if max_cost < math.inf:
-            raise SettingError("--max-cost needs --price-in and --price-out.")
-        return None
-    if not min(price_in or 0.0, price_out or 0.0) >= 0:
-        raise SettingError("A price must be 0 or more.")
-    return Price(price_in or 0.0, price_out or 0.0)
-
-
-def record(
-    task: ChatTask,
-    model: Model,
+def run(
+    model: Any,
+    settings: AskSettings,
     path: Path | None,
     command: Sequence[str],
-    price: Price | None = None,
-    max_cost: float = math.inf,
     on_estimate: Callable[[Estimate], None] = lambda estimate: None,
 ) -> Answers:
-    """The answers to a task, recorded as a run in `path`; a finished run is read instead.
+    """The answers of a model, recorded as a run in `path`; a finished run is read instead.
 
     `on_estimate` receives what the missing prompts will take, before they are asked.
     """
-    if path is None:
-        return _answers(task, model, None, price, max_cost, on_estimate)
-    if isinstance(model, ServedModel):
-        settings = model.chat_settings()
+    task = prepare(settings)
+    chat_model = _open_model(model, settings)
+    if isinstance(chat_model, ServedModel):
+        identity = chat_model.chat_settings()
     else:
-        template = {"chat_template": model.tokenizer.chat_template}
-        settings = {"revision": model.revision, **model.settings(None), **template}
+        identity = {**chat_model.settings(None), "chat_template": chat_model.tokenizer.chat_template}
+    identity |= {
+        "revision": chat_model.revision,
+        "prompts": task.wordings,
+        "sampling": task.sampling.facts(),
+        "limit": settings.limit,
+        "parser": task.detector and task.detector.signature,
+    }
     manifest = new_manifest(
         measure=task.probe.measure.name,
-        model=model.name,
+        model=chat_model.name,
         config=task.config,
-        language=task.language,
+        language=settings.language,
         data_fingerprint=task.fingerprint,
         table=ANSWERS,
-        settings={
-            **settings,
-            "prompts": task.wordings,
-            "sampling": task.sampling.facts(),
-            "limit": task.limit,
-            "parser": task.detector and task.detector.signature,
-        },
+        settings=identity,
         command=command,
         device=None,
     )
-    with open_run(path, manifest) as run:
-        if run.finished:
-            return Answers(run.finished.table.replace_schema_metadata(None), run.finished.manifest.metadata)
-        answers = _answers(task, model, run.cache, price, max_cost, on_estimate)
-        run.finish(answers)
+    with nullcontext() if path is None else open_run(path, manifest) as record:
+        if record and record.finished:
+            table = record.finished.table.replace_schema_metadata(None)
+            return Answers(table, record.finished.manifest.metadata)
+        answers = _answers(task, chat_model, manifest, record.cache if record else None, on_estimate)
+        if record:
+            record.finish(answers)
     return answers
+
+
+def _open_model(model: Any, settings: AskSettings) -> Model:
+    """A served model, or a loaded causal model with a chat template."""
+    if settings.endpoint is not None:
+        return connect(settings.endpoint, model, connections=settings.connections)
+    loaded = load_model(
+        model, Settings(device=settings.device, dtype=settings.dtype, revision=settings.revision)
+    )
+    if loaded.kind != CAUSAL or not loaded.tokenizer.chat_template:
+        raise ModelError(
+            f"{loaded.name} is not a chat model: only causal models with a chat template can be asked. "
+            f"`gest score` measures its probabilities instead."
+        )
+    return loaded
 
 
 def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | None = None) -> Answers:
@@ -234,13 +233,22 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
     run = read_run(path)
     if run.manifest.table != ANSWERS:
         raise ConfigError(f"{path} is not a run of `gest ask`.")
-    probe = next(probe for probe in CHAT_PROBES.values() if probe.measure.name == run.manifest.measure)
-    columns = run.table.to_pydict()
-    names = ("id", "variant", "prompt", "repeat")
-    prompts = [Prompt(*values) for values in zip(*(columns[name] for name in names), strict=True)]
-    language = run.manifest.language
+    language, measure = run.manifest.language, run.manifest.measure
+    probe = next(probe for probe in CHAT_PROBES.values() if probe.measure.name == measure)
     detector = open_detector(language, parser, parser_model) if probe.needs_parser(language) else None
-    table = answer_table(probe, detector, prompts, answers_in(run.table), columns["stereotype"])
+    rows = run.table.to_pylist()
+    prompts = [Prompt(row["id"], row["variant"], row["prompt"], row["repeat"]) for row in rows]
+    answers = [
+        Answer(
+            row["answer"],
+            row["tokens_in"],
+            row["tokens_out"],
+            row["withheld"],
+            tuple(tuple(top.values()) for top in row["top"]),
+        )
+        for row in rows
+    ]
+    table = read_answers(probe, detector, prompts, answers, [row["stereotype"] for row in rows])
     changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
     return Answers(table, {**run.manifest.metadata, **count_readings(table), **changed})
 
@@ -248,50 +256,119 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
 def _answers(
     task: ChatTask,
     model: Model,
+    manifest: Manifest,
     cache: ResponseCache | None,
-    price: Price | None,
-    max_cost: float,
     on_estimate: Callable[[Estimate], None],
 ) -> Answers:
     start = time.perf_counter()
-    collector = Collector(model, task.prompts, task.sampling, cache, price, max_cost)
-    if collector.missing():
-        on_estimate(collector.estimate())
-    collector.ask(task.prompts)
-    answers = [collector.answers[collector.keys[prompt]] for prompt in task.prompts]
+    answers = collect(model, task.prompts, task.sampling, cache, task.settings, on_estimate)
     stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
     stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
-    table = answer_table(task.probe, task.detector, task.prompts, answers, stereotypes)
+    table = read_answers(task.probe, task.detector, task.prompts, answers, stereotypes)
     counts = count_readings(table)
     if not counts["scored"]:
         problems = Counter(counts["skipped"]).most_common(3)
         reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        shown = [repr(text) for reason, _ in problems for text in counts["examples"][reason][:1]]
-        examples = f" (for example {', '.join(shown)})" if shown else ""
+        examples = [text for reason, _ in problems for text in counts["examples"][reason][:1]]
         advice = " Allow longer answers with --max-tokens." if CUT in counts["skipped"] else ""
-        raise ScoringError(f"No answer of {model.name} could be read: {reasons}{examples}.{advice}")
+        raise ScoringError(f"No answer of {model.name} could be read: {reasons}. {examples}{advice}")
     metadata = {
-        "measure": task.probe.measure.name,
-        "config": task.config,
-        "data_fingerprint": task.fingerprint,
-        "language": task.language,
-        "model": model.name,
-        "revision": model.revision,
-        "from_hub": False,
+        **manifest.identity(),
         **(model.chat_facts() if isinstance(model, ServedModel) else model.facts()),
-        "prompts": task.wordings,
-        "sampling": task.sampling.facts(),
-        "limit": task.limit,
-        "parser": task.detector and task.detector.signature,
+        "from_hub": False,
         "device": model.device_name,
         "samples": len(task.rows),
         **counts,
         "tokens_in": sum(answer.tokens_in for answer in answers),
         "tokens_out": sum(answer.tokens_out for answer in answers),
-        "notes": model.notes() if isinstance(model, ServedModel) else [],
+        "notes": [],
         "seconds": time.perf_counter() - start,
-        "packages": {package: version(package) for package in _PACKAGES},
-        "python": platform.python_version(),
         "gest_dataset": __version__,
     }
     return Answers(table, metadata)
+
+
+def collect(
+    model: Model,
+    prompts: Sequence[Prompt],
+    sampling: Sampling,
+    cache: ResponseCache | None = None,
+    settings: AskSettings | None = None,
+    on_estimate: Callable[[Estimate], None] = lambda estimate: None,
+) -> list[Answer]:
+    """The answers to some prompts, cached as they come; the first few estimate what the rest will take.
+
+    Prompts with the same text and seed share an answer. It stops before all answers cost more than the
+    budget of the settings.
+    """
+    settings = settings or AskSettings()
+    drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
+    keys = {prompt: cache_key(prompt.text, prompt.repeat, drawn) for prompt in prompts}
+    distinct = dict(zip(keys.values(), keys, strict=True))
+    cached = {} if cache is None else cache.get(distinct)
+    answers = {
+        key: Answer(**{**value, "top": tuple(map(tuple, value["top"]))}) for key, value in cached.items()
+    }
+    spent = sum(map(settings.cost, answers.values()))
+    progress = ProgressWriter(cache, len(distinct), "prompts")
+    bar = tqdm(total=len(distinct), desc=model.name, unit="prompts", disable=None, leave=False)
+    bar.update(len(answers))
+
+    def affordable(waiting: Sequence[Prompt]) -> Iterator[Prompt]:
+        """Prompts, as long as the answers in flight fit into the rest of the budget."""
+        before = len(answers)
+        for sent, prompt in enumerate(waiting):
+            in_flight = sent - (len(answers) - before)
+            # an answer costs the mean so far; the first one the most that is possible
+            first = Answer("", len(prompt.text.encode()), sampling.max_tokens)
+            each = spent / len(answers) if answers else settings.cost(first)
+            if spent + (in_flight + 1) * each > settings.max_cost:
+                return
+            yield prompt
+
+    def fetch(wanted: Sequence[Prompt]) -> None:
+        nonlocal spent
+        while waiting := [prompt for prompt in wanted if keys[prompt] not in answers]:
+            before = len(answers)
+            with closing(model.generate(affordable(waiting), sampling)) as generated:
+                for batch in generated:
+                    new = {keys[prompt]: answer for prompt, answer in batch}
+                    if cache is not None:
+                        cache.put({key: asdict(answer) for key, answer in new.items()})
+                    answers.update(new)
+                    spent += sum(map(settings.cost, new.values()))
+                    bar.update(len(new))
+                    progress.update(len(answers))
+            if len(answers) == before:
+                raise ScoringError(
+                    f"One more answer could exceed --max-cost {settings.max_cost:g}; {before:,} of "
+                    f"{len(distinct):,} answers are cached. Use a higher --max-cost to resume."
+                )
+
+    with bar:
+        missing = [prompt for key, prompt in distinct.items() if key not in answers]
+        if missing:
+            sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
+            start = time.perf_counter()
+            fetch(sample)
+            seconds = time.perf_counter() - start
+            first_answers = [answers[keys[prompt]] for prompt in sample]
+            on_estimate(_estimate(model.name, first_answers, seconds, len(missing), settings))
+            fetch(missing)
+    return [answers[key] for key in keys.values()]
+
+
+def _estimate(
+    name: str, answers: Sequence[Answer], seconds: float, missing: int, settings: AskSettings
+) -> Estimate:
+    """What all missing prompts will take, from the answers to a few of them."""
+    tokens_in = sum(answer.tokens_in for answer in answers)
+    tokens_out = sum(answer.tokens_out for answer in answers)
+    if settings.has_price and not tokens_in + tokens_out:
+        raise ScoringError(
+            f"{name} does not report token counts (usage), so its cost is unknown. The answers are cached; "
+            f"run the command without prices to continue."
+        )
+    factor = missing / len(answers)
+    money = factor * sum(map(settings.cost, answers)) if settings.has_price else None
+    return Estimate(missing, factor * tokens_in, factor * tokens_out, factor * seconds, money)

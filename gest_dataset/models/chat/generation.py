@@ -20,9 +20,11 @@ def generate(
     model: Any, tokenizer: Any, name: str, prompts: Iterator[Prompt], sampling: Sampling
 ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
     """Answers in batches of prompts of similar length, the longest first."""
-    if not tokenizer.chat_template:
-        raise ModelError(f"{name} has no chat template, so it is not a chat model; use `gest score` instead.")
-    ids = {prompt: _token_ids(tokenizer, prompt) for prompt in prompts}
+    ids: dict[Prompt, list[int]] = {}
+    for prompt in prompts:
+        messages = [{"role": "user", "content": prompt.text}]
+        encoding = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
+        ids[prompt] = list(encoding["input_ids"])
     longest = max(map(len, ids.values()), default=0)
     positions = getattr(model.config, "max_position_embeddings", None)
     if positions and longest + sampling.max_tokens > positions:
@@ -39,23 +41,17 @@ def generate(
         yield list(zip(batch, answers, strict=True))
 
 
-def _token_ids(tokenizer: Any, prompt: Prompt) -> list[int]:
-    messages = [{"role": "user", "content": prompt.text}]
-    encoding = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
-    return list(encoding["input_ids"])
-
-
 @torch.inference_mode()
 def _answer_batch(
     model: Any, tokenizer: Any, prompts: Sequence[Prompt], ids: Sequence[list[int]], sampling: Sampling
 ) -> list[Answer]:
     padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
     longest = max(map(len, ids))
+    rows = [[padding] * (longest - len(row)) + row for row in ids]
+    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in ids]
     output = model.generate(
-        torch.tensor([[padding] * (longest - len(row)) + row for row in ids], device=model.device),
-        attention_mask=torch.tensor(
-            [[0] * (longest - len(row)) + [1] * len(row) for row in ids], device=model.device
-        ),
+        torch.tensor(rows, device=model.device),
+        attention_mask=torch.tensor(mask, device=model.device),
         max_new_tokens=sampling.max_tokens,
         pad_token_id=padding,
         return_dict_in_generate=True,
@@ -67,12 +63,12 @@ def _answer_batch(
         top_k=None,
         **({"stop_strings": list(sampling.stop), "tokenizer": tokenizer} if sampling.stop else {}),
     )
-    tops: Sequence[Sequence[tuple[str, float]]] = [()] * len(ids)
+    tops: list[tuple[tuple[str, float], ...]] = [()] * len(ids)
     if sampling.top:
         values, tokens = output.logits[0].float().log_softmax(-1).topk(sampling.top)
         tops = [
-            [(tokenizer.decode([token]), value) for token, value in zip(row, row_values, strict=True)]
-            for row, row_values in zip(tokens.tolist(), values.tolist(), strict=True)
+            tuple(zip(map(tokenizer.decode, row), row_values, strict=True))
+            for row, row_values in zip(tokens.unsqueeze(-1).tolist(), values.tolist(), strict=True)
         ]
     answers = []
     for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
@@ -81,7 +77,7 @@ def _answer_batch(
         # like servers, without the text that ended the answer
         text = text[: min((text.find(end) for end in sampling.stop if end in text), default=len(text))]
         length = sum(token != padding for token in generated)
-        answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, tuple(top)))
+        answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, top))
     return answers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.choice import CHOICE
-from gest_dataset.measures.generated_gender import FIRST_PERSON, STORY
+from gest_dataset.measures.masculine_rate import FIRST_PERSON, STORY
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes import choice, prompts, pronouns
-from gest_dataset.probes.prompts import REFUSED, Answer, Prompt, Wording, is_refusal, without_thoughts
+from gest_dataset.probes.prompts import REFUSED, Answer, Prompt, Reading, is_refusal, without_thoughts
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 UNSHOWN, CONFLICT = "no gender shows", "rules disagree"
@@ -24,22 +24,7 @@ UNSHOWN, CONFLICT = "no gender shows", "rules disagree"
 _PROBLEMS = dict.fromkeys(
     ("not translated: English", "not translated: no Cyrillic letter"), "not in this language"
 )
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The option or gender that an answer is read as; `problem` is why there is none.
-
-    `position` is that of the chosen option, `shares` are the probabilities of the options' letters, `rule` is
-    the rule that found a gender, and `evidence` the words that show it.
-    """
-
-    value: str
-    position: int | None = None
-    problem: str = ""
-    rule: str = ""
-    evidence: tuple[str, ...] = ()
-    shares: Mapping[str, float] = field(default_factory=dict)
+Readings = list[Reading]
 
 
 @dataclass(frozen=True)
@@ -51,14 +36,14 @@ class ChatProbe:
     """
 
     measure: Measure
-    config: Callable[[str], str]
     read_wordings: Callable[[str, Path | None], Sequence[Any]]
-    make_prompts: Callable[[Mapping[str, Any], Any, int], Iterator[Prompt]]
-    read: Callable[[GenderDetector | None, Sequence[Prompt], Sequence[Answer]], Sequence[Reading]]
-    column: str
+    read: Callable[[GenderDetector | None, Sequence[Prompt], Sequence[Answer]], Readings]
     max_tokens: int
-    top: int
     needs_parser: Callable[[str], bool]
+    config: Callable[[str], str] = lambda language: SOURCE
+    make_prompts: Callable[[Mapping[str, Any], Any, int], Iterator[Prompt]] = prompts.make_prompts
+    column: str = "gender"
+    top: int = 0
 
 
 def wordings_id(wordings: Sequence[Any]) -> str:
@@ -70,21 +55,16 @@ def wordings_id(wordings: Sequence[Any]) -> str:
 
 def _read_choices(
     detector: GenderDetector | None, prompts: Sequence[Prompt], answers: Sequence[Answer]
-) -> list[Reading]:
-    readings = []
-    for prompt, answer in zip(prompts, answers, strict=True):
-        chosen = choice.parse_choice(prompt, without_thoughts(answer))
-        shares = choice.letter_shares(prompt, answer)
-        readings.append(Reading(chosen.option, chosen.position, chosen.problem, shares=shares))
-    return readings
+) -> Readings:
+    return [choice.read(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
 
 
 def _read_genders(
-    detect: Callable[[GenderDetector | None, Sequence[str]], Sequence[Reading]],
+    detect: Callable[[GenderDetector | None, Sequence[str]], Readings],
     detector: GenderDetector | None,
     prompts: Sequence[Prompt],
     answers: Sequence[Answer],
-) -> list[Reading]:
+) -> Readings:
     """The gender in each answer; each distinct text is read once."""
     answers = [without_thoughts(answer) for answer in answers]
     texts = list(dict.fromkeys(answer.text for answer in answers if not answer.problem))
@@ -95,67 +75,53 @@ def _read_genders(
     ]
 
 
-def _first_persons(detector: GenderDetector | None, texts: Sequence[str]) -> list[Reading]:
+def _first_persons(detector: GenderDetector | None, texts: Sequence[str]) -> Readings:
     assert detector is not None
     readings = []
     for text, found in zip(texts, detector.genders(texts), strict=True):
-        problem = _PROBLEMS.get(found.problem, found.problem) or (CONFLICT if found.conflict else UNSHOWN)
-        problem = REFUSED if is_refusal(text) else problem
-        problem = problem if found.gender == UNKNOWN else ""
+        problem = ""
+        if found.gender == UNKNOWN:
+            reason = _PROBLEMS.get(found.problem, found.problem) or (CONFLICT if found.conflict else UNSHOWN)
+            problem = REFUSED if is_refusal(text) else reason
         readings.append(Reading(found.gender, None, problem, found.rule, found.evidence))
     return readings
 
 
-def _characters(detector: GenderDetector | None, texts: Sequence[str]) -> list[Reading]:
+def _characters(detector: GenderDetector | None, texts: Sequence[str]) -> Readings:
     """The gender of the character of each text: by pronouns in English, by verbs in Slavic languages."""
     rule = "verbs" if detector else "pronouns"
     found = detector.characters(texts) if detector else [pronouns.character(text) for text in texts]
     readings = []
-    for text, character in zip(texts, found, strict=True):
-        problem = _PROBLEMS.get(character.problem, character.problem)
-        problem = REFUSED if problem and is_refusal(text) else problem
-        evidence = character.evidence
-        readings.append(Reading(character.gender, None, problem, rule if evidence else "", evidence))
+    for text, one in zip(texts, found, strict=True):
+        problem = REFUSED if one.problem and is_refusal(text) else _PROBLEMS.get(one.problem, one.problem)
+        readings.append(Reading(one.gender, None, problem, rule if one.evidence else "", one.evidence))
     return readings
-
-
-def _wordings(file: str) -> Callable[[str, Path | None], Sequence[Wording]]:
-    table = Path(prompts.__file__).with_name(file)
-    return lambda language, path: prompts.read_wordings(Wording, language, path or table)
 
 
 CHAT_PROBES: dict[str, ChatProbe] = {
     "choice": ChatProbe(
         measure=CHOICE,
-        config=lambda language: SOURCE if language == SOURCE else f"{language}_pairs",
-        read_wordings=choice.read_wordings,
-        make_prompts=choice.make_prompts,
+        read_wordings=partial(prompts.read_wordings, choice.Wording, "choices.json"),
         read=_read_choices,
-        column="option",
         max_tokens=16,
-        top=20,
         needs_parser=lambda language: False,
+        config=lambda language: SOURCE if language == SOURCE else f"{language}_pairs",
+        make_prompts=choice.make_prompts,
+        column="option",
+        top=20,
     ),
     "first-person": ChatProbe(
         measure=FIRST_PERSON,
-        config=lambda language: SOURCE,
-        read_wordings=_wordings("first_person.json"),
-        make_prompts=prompts.make_prompts,
+        read_wordings=partial(prompts.read_wordings, prompts.Wording, "first_person.json"),
         read=partial(_read_genders, _first_persons),
-        column="gender",
         max_tokens=120,
-        top=0,
         needs_parser=lambda language: True,
     ),
     "story": ChatProbe(
         measure=STORY,
-        config=lambda language: SOURCE,
-        read_wordings=_wordings("story.json"),
-        make_prompts=prompts.make_prompts,
+        read_wordings=partial(prompts.read_wordings, prompts.Wording, "story.json"),
         read=partial(_read_genders, _characters),
-        column="gender",
         max_tokens=200,
-        top=0,
         needs_parser=lambda language: language != SOURCE,
     ),
 }

@@ -8,55 +8,44 @@ import re
 import ssl
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import certifi
-import pycurl
-
-from gest_dataset.errors import ModelError, ScoringError, SettingError
+from gest_dataset.errors import ModelError, ScoringError, SettingError, import_extra
 from gest_dataset.retry import RetryPolicy
 from gest_dataset.storage import parse_json
+
+try:
+    import certifi
+    import pycurl
+except ImportError:  # of the extra "served"; `open_client` says so
+    pycurl = None
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 KEY = "GEST_ENDPOINT_KEY"
 RESUME = "Answers so far are cached: rerun the same command to resume."
-UNSUPPORTED = {400, 404, 405, 422, 501}
+RETRY = RetryPolicy()
+CONNECT_TIMEOUT, TIMEOUT = 10.0, 600.0  # seconds
+_UNREACHABLE_RETRIES = 3
+_UNSUPPORTED = {400, 404, 405, 422, 501}
 _BUSY = {408, 429, 500, 502, 503, 504}
 _MESSAGE_LENGTH = 300
 _PLAIN = re.compile(r"[!-~]*")  # ASCII without spaces
 _API_PATH = re.compile(r"(/v1(/models|(/chat)?/completions)?)?/*$")
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-_UNREACHABLE = {
-    pycurl.E_COULDNT_RESOLVE_HOST,
-    pycurl.E_COULDNT_CONNECT,
-    pycurl.E_SSL_CONNECT_ERROR,
-    pycurl.E_OPERATION_TIMEDOUT,
-}
-_FATAL = {pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_SSL_CACERT_BADFILE, pycurl.E_URL_MALFORMAT}
 # Requests that wait for each connection, so that no connection idles while answers are written to disk
 _QUEUED = 16
 # Seconds between two collections of results: one commit then covers many answers
 _COLLECT = 0.02
-# After an error, seconds to wait for the next of the requests that are still in flight
-_DRAIN = 30.0
 
 
-RETRY = RetryPolicy()
-_UNREACHABLE_RETRIES = 3
-CONNECT_TIMEOUT, TIMEOUT = 10.0, 600.0  # seconds
-
-
-class _Response(NamedTuple):
-    status: int
-    content: bytes
-    retry_after: float
+class UnsupportedError(ScoringError):
+    """The server does not support a request."""
 
 
 @dataclass(frozen=True)
@@ -69,63 +58,101 @@ class Client:
     address: str
     connections: int
     key: str = field(repr=False, default="")
-    retried: list[str] = field(default_factory=list, repr=False, compare=False)  # reasons of retries
     stopped: threading.Event = field(default_factory=threading.Event, init=False, repr=False, compare=False)
     _thread: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
-    def get(self, path: str) -> Any:
-        """The JSON of a page; None if the server does not have it."""
-        return self._json(self._send(path, None), path, optional=True)
+    def request(self, path: str, body: Any = None) -> Any:
+        """The JSON response to a POST, or to a GET without a body."""
+        status, content = self._send(path, None if body is None else json.dumps(body).encode())
+        problem = f"status {status}"
+        if status == 200:
+            try:
+                return parse_json(content)
+            except ValueError:
+                problem = "invalid JSON"
+        message = self._message(content)
+        if status in (401, 403):
+            raise ModelError(
+                f"{self.address} rejected the API key (status {status}): {message}\nSet {KEY} to a valid key."
+            )
+        kind = UnsupportedError if status in _UNSUPPORTED else ScoringError
+        raise kind(f"{self.address} answered {path} with {problem}: {message}\n{RESUME}")
 
-    def post(self, path: str, body: Any, optional: bool = False) -> Any:
-        """The JSON response; with `optional`, None if the server does not support the request."""
-        return self._json(self._send(path, json.dumps(body).encode()), path, optional)
-
-    def rejection(self, path: str, body: Any) -> str | None:
-        """Why the server does not support a request; None if it does."""
-        response = self._send(path, json.dumps(body).encode())
-        if response.status in UNSUPPORTED:
-            return self._message(response) or f"status {response.status}"
-        self._json(response, path, optional=False)
-        return None
+    def try_request(self, path: str, body: Any = None) -> Any:
+        """The JSON response; None if the server does not support the request."""
+        try:
+            return self.request(path, body)
+        except UnsupportedError:
+            return None
 
     def map(
         self, function: Callable[[Client, Item], Result], items: Iterator[Item]
     ) -> Generator[list[tuple[Item, Result]], None, None]:
         """Call `function(client, item)` in as many threads as connections; yield what has completed since.
 
-        After an error no new request starts, and it is raised once the requests in flight have ended.
+        After an error no new request starts, and it is raised once the requests in flight have ended. An
+        executor in place of the plain threads costs a tenth of a short request's time.
         """
-        return concurrent_map(replace(self), function, items)
+        client = replace(self)
+        waiting: SimpleQueue[tuple[Item] | None] = SimpleQueue()
+        completed: SimpleQueue[tuple[Item, Result | None, BaseException | None]] = SimpleQueue()
 
-    def notes(self) -> list[str]:
-        """A note about retried requests, if there were any."""
-        reasons = "; ".join(f"{count} x {reason}" for reason, count in Counter(self.retried).most_common())
-        return [f"requests were retried: {reasons}"] if reasons else []
+        def work() -> None:
+            while (entry := waiting.get()) is not None:
+                (item,) = entry
+                try:
+                    result = None if client.stopped.is_set() else function(client, item)
+                    completed.put((item, result, None))
+                except BaseException as error:
+                    client.stopped.set()
+                    completed.put((item, None, error))
 
-    def _send(self, path: str, body: bytes | None) -> _Response:
-        unreachable = 0
-        for attempt in range(RETRY.retries + 1):
+        for _ in range(client.connections):
+            threading.Thread(target=work, daemon=True).start()
+        in_flight, failure = 0, None
+        try:
+            while True:
+                free = 0 if client.stopped.is_set() else _QUEUED * client.connections - in_flight
+                for item in islice(items, free):
+                    waiting.put((item,))
+                    in_flight += 1
+                if not in_flight:
+                    break
+                time.sleep(_COLLECT)
+                results = []
+                for item, result, error in [completed.get() for _ in range(completed.qsize())]:
+                    in_flight -= 1
+                    failure = failure or error
+                    if result is not None:
+                        results.append((item, result))
+                if results:
+                    yield results
+        finally:
+            client.stopped.set()
+            for _ in range(client.connections):
+                waiting.put(None)
+        if failure:
+            raise failure
+
+    def _send(self, path: str, body: bytes | None) -> tuple[int, bytes]:
+        """Status and content of a response; busy servers and broken connections are tried again."""
+        attempt = 0
+        while True:
             last = attempt == RETRY.retries or self.stopped.is_set()
-            retry_after = 0.0
             try:
-                response = self._perform(path, body)
+                status, content, retry_after = self._perform(path, body)
             except pycurl.error as error:
-                number, reason = error.args
-                reason = self._without_key(reason)
-                unreachable += number in _UNREACHABLE
-                last = last or unreachable > _UNREACHABLE_RETRIES or number in _FATAL
+                if last or attempt == _UNREACHABLE_RETRIES:
+                    reason = self._without_key(error.args[1])
+                    raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}") from error
+                retry_after = 0.0
             else:
-                if last or response.status not in _BUSY:
-                    return response
-                retry_after, reason = response.retry_after, f"status {response.status}"
-            if last:
-                break
-            self.retried.append(reason.partition(" after ")[0])  # without the milliseconds
+                if last or status not in _BUSY:
+                    return status, content
             time.sleep(RETRY.delay(attempt, retry_after))
-        raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}")
+            attempt += 1
 
-    def _perform(self, path: str, body: bytes | None) -> _Response:
+    def _perform(self, path: str, body: bytes | None) -> tuple[int, bytes, float]:
         if not hasattr(self._thread, "curl"):
             self._thread.curl = self._connection()
         curl: pycurl.Curl = self._thread.curl
@@ -135,7 +162,7 @@ class Client:
         else:
             curl.setopt(pycurl.POSTFIELDS, body)
         content = curl.perform_rb()
-        return _Response(curl.getinfo(pycurl.RESPONSE_CODE), content, curl.getinfo(pycurl.RETRY_AFTER))
+        return curl.getinfo(pycurl.RESPONSE_CODE), content, curl.getinfo(pycurl.RETRY_AFTER)
 
     def _connection(self) -> pycurl.Curl:
         curl = pycurl.Curl()
@@ -155,94 +182,24 @@ class Client:
             curl.setopt(pycurl.XFERINFOFUNCTION, lambda *amounts: None)
         return curl
 
-    def _json(self, response: _Response, path: str, optional: bool) -> Any:
-        if response.status == 200:
-            try:
-                return parse_json(response.content)
-            except ValueError as error:
-                raise ScoringError(
-                    f"{self.address} answered {path} with invalid JSON: {self._message(response)}\n{RESUME}"
-                ) from error
-        if optional and response.status in UNSUPPORTED:
-            return None
-        message = self._message(response)
-        if response.status in (401, 403):
-            raise ModelError(
-                f"{self.address} rejected the API key (status {response.status}): {message}\n"
-                f"Set {KEY} to a valid key."
-            )
-        if response.status == 404:
-            raise ModelError(f"{self.address} has no {path}: {message}")
-        raise ScoringError(
-            f"{self.address} answered {path} with status {response.status}: {message}\n{RESUME}"
-        )
-
-    def _message(self, response: _Response) -> str:
+    def _message(self, content: bytes) -> str:
         """The error message in a response, wherever the server puts it."""
         try:
-            content = parse_json(response.content)
+            message = parse_json(content)
         except ValueError:
-            content = response.content.decode("utf-8", "replace").strip()
-        while isinstance(content, dict):
-            names = (name for name in ("error", "message", "detail") if name in content)
-            content = next((content[name] for name in names), str(content))
-        return self._without_key(str(content))[:_MESSAGE_LENGTH]
+            message = content.decode("utf-8", "replace").strip()
+        while isinstance(message, dict):
+            names = (name for name in ("error", "message", "detail") if name in message)
+            message = next((message[name] for name in names), str(message))
+        return self._without_key(str(message))[:_MESSAGE_LENGTH]
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, f"<{KEY}>") if self.key else text
 
 
-def concurrent_map(
-    client: Client, function: Callable[[Client, Item], Result], items: Iterator[Item]
-) -> Generator[list[tuple[Item, Result]], None, None]:
-    """`Client.map`. It uses plain threads: an executor costs a tenth of a short request's time."""
-    waiting: SimpleQueue[tuple[Item] | None] = SimpleQueue()
-    completed: SimpleQueue[tuple[Item, Result | None, BaseException | None]] = SimpleQueue()
-
-    def work() -> None:
-        while (entry := waiting.get()) is not None:
-            (item,) = entry
-            try:
-                result = None if client.stopped.is_set() else function(client, item)
-                completed.put((item, result, None))
-            except BaseException as error:
-                client.stopped.set()
-                completed.put((item, None, error))
-
-    for _ in range(client.connections):
-        threading.Thread(target=work, daemon=True).start()
-    in_flight, failure, last_result = 0, None, time.monotonic()
-    try:
-        while True:
-            free = 0 if client.stopped.is_set() else _QUEUED * client.connections - in_flight
-            for item in islice(items, free):
-                waiting.put((item,))
-                in_flight += 1
-            if not in_flight:
-                break
-            time.sleep(_COLLECT)
-            results = []
-            for item, result, error in [completed.get() for _ in range(completed.qsize())]:
-                in_flight -= 1
-                failure = failure or error
-                if result is not None:
-                    results.append((item, result))
-            if results:
-                yield results
-            if results or not failure:
-                last_result = time.monotonic()
-            elif time.monotonic() - last_result > _DRAIN:
-                break
-    finally:
-        client.stopped.set()
-        for _ in range(client.connections):
-            waiting.put(None)
-    if failure:
-        raise failure
-
-
 def open_client(url: str, connections: int) -> Client:
     """A client of the server at a URL; the API key comes from the environment."""
+    import_extra("pycurl", "served")
     key = os.environ.get(KEY, "").strip()
     if not _PLAIN.fullmatch(key):
         raise SettingError(f"{KEY} contains spaces, line breaks or non-ASCII characters. Set it again.")

@@ -1,4 +1,11 @@
-"""The data of the page's script, compressed, and what the page shows without the script."""
+"""The interactive part of the page: all samples, comparisons of runs, profiles, and a table of all runs.
+
+A profile has the 16 stereotypes of a run relative to its own middle, since a rate only has a meaning relative
+to the other rates of its run (section 4.2.1 of Pikuliak et al., 2024):
+
+    models         mean over templates of  ln q_i - (ln q_f + ln q_m) / 2
+    translators    p_i - f_m
+"""
 
 from __future__ import annotations
 
@@ -8,67 +15,95 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 from markupsafe import Markup
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist
 
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.measure import Result
 from gest_dataset.published.models import language_models
-from gest_dataset.report.explorer.comparisons import RunGroup, compare_groups
-from gest_dataset.report.explorer.profiles import Profiles, profiles_of
 from gest_dataset.report.explorer.samples import samples_of
-from gest_dataset.report.labels import LabelledRun, language_name, short_name
-from gest_dataset.report.verdict import RunVerdict
+from gest_dataset.report.labels import LabelledRun, RunVerdict, language_name, short_name
+from gest_dataset.runs.comparison import Difference, compare
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
 
-_SCRIPT = Path(__file__).parent / "built.js"
+# 95 % of the correlations of 16 unrelated pairs are below it (t with 14 degrees of freedom)
+CHANCE = 0.497
 # Upper bounds of model sizes, in millions of parameters
 _SIZES = ((200, "up to 200 M"), (1_000, "200 M to 1 B"), (10_000, "1 to 10 B"), (math.inf, "over 10 B"))
 _UNKNOWN = "not known"
 _FAMILY = re.compile(r"[^\W\d_]+")
+_NAMES = {number: f"{number} {stereotype.name}" for number, stereotype in STEREOTYPES.items()}
 
 
-class BoardRow(NamedTuple):
-    """A run in the table of all runs."""
+def explorer_of(runs: Sequence[LabelledRun], verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
+    """What the page shows of the interactive part: `packed` is the data for its `script`."""
+    samples = samples_of(runs)
+    groups, profiles, board = compare_groups(runs), profiles_of(runs), board_of(verdicts)
+    content = {
+        "samples": samples,
+        "comparisons": [_ratios(group) for group in groups if group.others],
+        "profiles": [profile.content for profile in profiles],
+        "board": [{key: row[key] for key in row if key != "millions"} for row in json_value(board)],
+    }
+    return {
+        "samples": sum(len(one["ids"]) for one in samples["sets"]),
+        "scores": list(dict.fromkeys(run.measure.display.score_label for run in runs)),
+        "notes": samples["notes"],
+        "groups": groups,
+        "profiles": profiles,
+        "board": board,
+        "has_ranks": any("feminine_ranks" in part for run in runs for part in run.templates.values()),
+        "packed": pack(content),
+        "script": Markup(Path(__file__).with_name("built.js").read_text(encoding="utf-8")),
+    }
 
-    verdict: RunVerdict
-    about: str
-    family: str
-    size: str
-    millions: float | None
 
-    def to_json(self) -> dict[str, Any]:
-        """The row for the page's script."""
-        verdict = self.verdict
-        row: dict[str, Any] = json_value(
+def pack(content: dict[str, Any]) -> str:
+    """Base64 of compressed JSON, which the script unpacks with the browser's `DecompressionStream`.
+
+    No letter of base64 is markup, and equal content gives equal text.
+    """
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+
+
+# --- the table of all runs
+
+
+def board_of(verdicts: Sequence[RunVerdict]) -> list[dict[str, Any]]:
+    """All runs with their headlines, families and sizes; empty for a single run."""
+    rows = []
+    for verdict in verdicts:
+        run, head = verdict.run, verdict.headline
+        about = run.run.manifest.about
+        if run.language and run.language not in about:
+            about = f"{about} · {language_name(run.language)}"
+        parameters = run.facts.get("parameters")
+        millions = parameters / 1e6 if isinstance(parameters, (int, float)) and parameters > 0 else None
+        rows.append(
             {
-                "run": verdict.run.number,
-                "label": verdict.run.label,
-                "about": self.about,
-                "family": self.family,
-                "size": self.size,
-                "symbol": verdict.headline.symbol,
-                "ratio": verdict.headline.ratio,
-                "null": verdict.headline.null,
+                "run": run.number,
+                "label": run.label,
+                "about": about,
+                "family": family_of(run.model),
+                "size": _UNKNOWN if millions is None else next(n for most, n in _SIZES if millions <= most),
+                "millions": millions,
+                "symbol": head.symbol,
+                "ratio": head.ratio,
+                "null": head.null,
                 "verdict": verdict.verdict,
                 **verdict.estimate._asdict(),
             }
         )
-        return row
-
-
-def board_of(verdicts: Sequence[RunVerdict]) -> list[BoardRow]:
-    """All runs with their families and sizes; empty for a single run."""
-    if len(verdicts) < 2:
-        return []
-    rows = []
-    for verdict in verdicts:
-        run = verdict.run
-        about = run.run.manifest.about
-        if run.language and run.language not in about:
-            about = f"{about} · {language_name(run.language)}"
-        rows.append(BoardRow(verdict, about, family_of(run.model), *_size(run.facts.get("parameters"))))
-    return rows
+    return rows if len(rows) > 1 else []
 
 
 def family_of(model: str) -> str:
@@ -84,54 +119,116 @@ def family_of(model: str) -> str:
     return letters[0].lower() if letters else _UNKNOWN
 
 
-def _size(parameters: Any) -> tuple[str, float | None]:
-    if not isinstance(parameters, (int, float)) or parameters <= 0:
-        return _UNKNOWN, None
-    millions = parameters / 1e6
-    return next(name for most, name in _SIZES if millions <= most), millions
+# --- comparisons
 
 
-class Explorer(NamedTuple):
-    """The interactive part of a page: `packed` is the data for its `script`."""
+@dataclass(frozen=True)
+class RunGroup:
+    """The runs of one config with their differences from the baseline, or the reason why there are none."""
 
-    samples: int
-    scores: list[str]
-    notes: list[str]
-    groups: list[RunGroup]
-    profiles: list[Profiles]
-    board: list[BoardRow]
-    packed: str
-    script: Markup
+    about: str
+    baseline: LabelledRun
+    others: list[tuple[LabelledRun, Difference]]
+    reason: str = ""
 
 
-def explorer_of(runs: Sequence[LabelledRun], verdicts: Sequence[RunVerdict]) -> Explorer | None:
-    """The explorer of some runs; None without runs."""
-    if not runs:
-        return None
-    samples = samples_of(runs)
-    groups, profiles, board = compare_groups(runs), profiles_of(runs), board_of(verdicts)
-    content = {
-        "samples": samples,
-        "comparisons": [group.to_json() for group in groups if group.others],
-        "profiles": [one.to_json() for one in profiles],
-        "board": [row.to_json() for row in board],
-    }
-    return Explorer(
-        samples=sum(len(one["ids"]) for one in samples["sets"]),
-        scores=list(dict.fromkeys(run.measure.display.score_label for run in runs)),
-        notes=samples["notes"],
-        groups=groups,
-        profiles=profiles,
-        board=board,
-        packed=pack(content),
-        script=Markup(_SCRIPT.read_text(encoding="utf-8")),
-    )
+def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
+    """The groups of runs of the same measure on the same config; the first run is the baseline."""
+    groups: dict[tuple[str, str], list[LabelledRun]] = {}
+    for run in runs:
+        if run.measure.pairings:
+            groups.setdefault((run.run.manifest.about, run.run.manifest.measure), []).append(run)
+    compared = []
+    for (about, _), (baseline, *others) in groups.items():
+        try:
+            differences = compare([baseline.run, *(run.run for run in others)]).differences if others else []
+            compared.append(RunGroup(about, baseline, list(zip(others, differences, strict=True))))
+        except (ConfigError, DataError) as error:
+            compared.append(RunGroup(about, baseline, [], str(error)))
+    return [group for group in compared if group.others or group.reason]
 
 
-def pack(content: dict[str, Any]) -> str:
-    """Base64 of compressed JSON, which the script unpacks with the browser's `DecompressionStream`.
+def _ratios(group: RunGroup) -> dict[str, Any]:
+    """The ratios of q_i for the page's script."""
+    others = []
+    for run, difference in group.others:
+        rows = []
+        for one in difference.by_stereotype:
+            value, low, high = json_value(one.times)
+            rows.append({"stereotype": _NAMES[one.stereotype], "value": value, "low": low, "high": high})
+        others.append({"run": run.number, "rows": rows})
+    return {"baseline": group.baseline.number, "others": others}
 
-    No letter of base64 is markup, and equal content gives equal text.
+
+# --- profiles
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Runs by stereotypes: `values` has a row for each run; rates without a value are nan.
+
+    `rows` is an order in which similar runs are neighbours; `correlations` is run by run. `content` is what
+    the page's script gets.
     """
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
+
+    name: str
+    unit: str
+    runs: list[LabelledRun]
+    values: Floats
+    rows: list[int]
+    correlations: Floats
+    content: dict[str, Any]
+
+
+def profiles_of(runs: Sequence[LabelledRun]) -> list[Profiles]:
+    """The profiles of the models, and those of the translators, if there are at least two runs."""
+    found = []
+    for symbol, name, unit in (("q", "ln q_i", "ln q_i − its middle"), ("p", "p_i", "p_i − f_m")):
+        own = [run for run in runs if all(symbol in part for part in run.templates.values())]
+        if len(own) > 1:
+            values = np.array([_profile(list(run.templates.values()), symbol) for run in own])
+            with np.errstate(invalid="ignore", divide="ignore"):
+                correlations = np.corrcoef(values).round(12)  # exactly 1 on the diagonal
+            rows = similarity_order(values)
+            shown = [
+                {
+                    "label": run.label,
+                    "model": short_name(run.model),
+                    "language": language_name(run.language),
+                    "values": json_value(values[number].round(4)),
+                    "order": rows.index(number),
+                }
+                for number, run in enumerate(own)
+            ]
+            content = {
+                "name": name,
+                "unit": unit,
+                "stereotypes": list(_NAMES.values()),
+                "rows": shown,
+                "columns": similarity_order(values.T),
+                "correlations": json_value(correlations.round(3)),
+            }
+            found.append(Profiles(name, unit, own, values, rows, correlations, content))
+    return found
+
+
+def _profile(parts: Sequence[Result], symbol: str) -> Floats:
+    """A run's 16 rates relative to its middle, averaged over its templates."""
+    centred = []
+    for part in parts:
+        rates = np.array(part[symbol], dtype=float)
+        sides = np.array([part[f"{symbol}_f"], part[f"{symbol}_m"]], dtype=float)
+        if symbol == "q":
+            with np.errstate(divide="ignore", invalid="ignore"):
+                rates, sides = np.log(rates), np.log(sides)
+        centred.append(rates - sides.mean())
+    values = np.mean(centred, axis=0)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def similarity_order(values: Floats) -> list[int]:
+    """An order of the rows in which neighbours are similar: the leaves of an average-linkage tree."""
+    if len(values) < 3:
+        return list(range(len(values)))
+    tree = hierarchy.linkage(pdist(np.nan_to_num(values)), "average", optimal_ordering=True)
+    return [int(leaf) for leaf in hierarchy.leaves_list(tree)]

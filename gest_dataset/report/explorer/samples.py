@@ -1,10 +1,13 @@
-"""The samples of all runs as columns: one set of samples per config, and the scores of each run on it."""
+"""The samples of all runs as columns: one set of samples per config, and the scores of each run on it.
+
+Texts are numbers of a list that has each of them once. A sample is identified by its id and its number among
+the samples with this id.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,42 +19,26 @@ from gest_dataset.report.reliability import rows_of_runs
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
 
-Key = tuple[str, int]  # the id of a sample, and its number among those with this id
 _SOURCE_FIELDS = ("source", "sentence")  # the English sentence that samples of several languages share
 _ENGLISH_FIELDS = ("source", "prompt")  # texts in English, whatever the language of the run is
 
 
-class Texts:
-    """All texts of the page, each once; columns refer to them by number."""
+class Texts(dict[str, int]):
+    """The number of each text, whose invisible characters are escaped."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        """The number of a text, whose invisible characters are escaped."""
-        return self._numbers.setdefault(printable(text), len(self._numbers))
+    def __missing__(self, text: str) -> int:
+        self[text] = len(self)
+        return self[text]
 
     def column(self, texts: Iterable[str | None]) -> list[int]:
         """The numbers of some texts; -1 for None."""
-        return [-1 if text is None else self.number(text) for text in texts]
-
-    def all(self) -> list[str]:
-        return list(self._numbers)
+        return [-1 if text is None else self[printable(text)] for text in texts]
 
 
 def scaled_integers(values: Floats | Sequence[float], decimals: int) -> list[int | None]:
     """Scores as integers of their last decimal, which compress well; None without a score."""
     scale = 10**decimals
     return [round(value * scale) if np.isfinite(value) else None for value in np.asarray(values).tolist()]
-
-
-@dataclass(frozen=True)
-class _SampleSet:
-    """The samples of one config: their order, the rows of the data by id, and the first table row of each."""
-
-    keys: dict[Key, int]
-    rows: dict[str, dict[str, Any]]
-    scored: Mapping[Key, dict[str, Any]]
 
 
 def samples_of(runs: Sequence[LabelledRun]) -> dict[str, Any]:
@@ -63,16 +50,32 @@ def samples_of(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     for number, group in enumerate(groups.values()):
         rows, note = rows_of_runs(group)
         notes += [note] if note else []
-        samples = _sample_set(group, rows)
-        sets.append(_set_columns(group[0], samples, texts))
+        scored: dict[Hashable, dict[str, Any]] = {}
         for run in group:
-            columns[run.number] = _run_columns(run, number, samples, texts)
+            for key, row in zip(_keys(run), run.run.table.to_pylist(), strict=True):
+                scored.setdefault(key, row)
+        ids = [] if group[0].measure.display.categorical else [str(row["id"]) for row in rows]
+        keys = dict.fromkeys([*_numbered(ids), *scored])  # the order of the data, then samples of runs only
+        places = {key: place for place, key in enumerate(keys)}
+        sets.append(_set_columns(group[0], places, rows, scored, texts))
+        for run in group:
+            columns[run.number] = {**_run_columns(run, places, texts), "set": number}
     return {
         "notes": list(dict.fromkeys(notes)),
         "sets": sets,
         "runs": [columns[number] for number in sorted(columns)],
-        "texts": texts.all(),
+        "texts": list(texts),
     }
+
+
+def _numbered(names: Iterable[Any]) -> list[tuple[Any, int]]:
+    """Each name with its number among the equal ones before it."""
+    seen: Counter[Any] = Counter()
+    numbered = []
+    for name in names:
+        numbered.append((name, seen[name]))
+        seen[name] += 1
+    return numbered
 
 
 def _templates(run: LabelledRun) -> list[int]:
@@ -80,53 +83,39 @@ def _templates(run: LabelledRun) -> list[int]:
     return table["template"].to_pylist() if "template" in table.column_names else [0] * table.num_rows
 
 
-def _keys(run: LabelledRun) -> list[Key]:
+def _keys(run: LabelledRun) -> list[tuple[str, int]]:
     """The keys of the rows of a run's table, which are unique within a template."""
-    seen: Counter[tuple[int, str]] = Counter()
-    keys = []
-    for pair in zip(_templates(run), run.run.table["id"].to_pylist(), strict=True):
-        keys.append((pair[1], seen[pair]))
-        seen[pair] += 1
-    return keys
+    rows = zip(_templates(run), run.run.table["id"].to_pylist(), strict=True)
+    return [(name, number) for (_, name), number in _numbered(rows)]
 
 
-def _sample_set(group: Sequence[LabelledRun], rows: Sequence[dict[str, Any]]) -> _SampleSet:
-    """The samples in the order of the data, followed by those that only a run has."""
-    seen: Counter[str] = Counter()
-    keys: dict[Key, None] = {}
-    if not group[0].measure.display.categorical:  # those can have several rows of a sample, or lack some
-        for row in rows:
-            keys[str(row["id"]), seen[str(row["id"])]] = None
-            seen[str(row["id"])] += 1
-    scored: dict[Key, dict[str, Any]] = {}
-    for run in group:
-        for key, row in zip(_keys(run), run.run.table.to_pylist(), strict=True):
-            keys.setdefault(key)
-            scored.setdefault(key, row)
-    by_id = {str(row["id"]): row for row in rows}
-    return _SampleSet({key: number for number, key in enumerate(keys)}, by_id, scored)
-
-
-def _set_columns(run: LabelledRun, samples: _SampleSet, texts: Texts) -> dict[str, Any]:
+def _set_columns(
+    run: LabelledRun,
+    places: Mapping[Any, int],
+    rows: Sequence[dict[str, Any]],
+    scored: Mapping[Any, dict[str, Any]],
+    texts: Texts,
+) -> dict[str, Any]:
     """What the samples are, whichever run scored them."""
     display = run.measure.display
-    data = [samples.rows.get(name, {}) for name, _ in samples.keys]
-    either = [samples.scored.get(key) or row for key, row in zip(samples.keys, data, strict=True)]
-    numbers = [row.get("stereotype") if row else None for row in either]
+    by_id = {str(row["id"]): row for row in rows}
+    data = [by_id.get(name, {}) for name, _ in places]
+    either = [scored.get(key) or row for key, row in zip(places, data, strict=True)]
+    numbers = [row.get("stereotype") for row in either]
     genders = [STEREOTYPES[n].gender if isinstance(n, int) and n in STEREOTYPES else None for n in numbers]
     topics = [display.topic(row, own) if row else None for row, own in zip(either, data, strict=True)]
     sources = [
         next((row[name] for row in pair for name in _SOURCE_FIELDS if name in row), None)
         for pair in zip(data, either, strict=True)
     ]
-    fields = {}
-    if samples.rows:
-        for field in display.text_fields:
-            fields[field] = texts.column(str(row[field]) if field in row else None for row in data)
+    shown = display.text_fields if rows else ()
+    fields = {
+        field: texts.column(str(row[field]) if field in row else None for row in data) for field in shown
+    }
     return {
-        "config": texts.number(run.config),
+        "config": texts[run.config],
         "language": run.language,
-        "ids": texts.column(name for name, _ in samples.keys),
+        "ids": texts.column(name for name, _ in places),
         "about": texts.column(topics),
         "group": texts.column(genders),
         "source": texts.column(sources),
@@ -134,35 +123,31 @@ def _set_columns(run: LabelledRun, samples: _SampleSet, texts: Texts) -> dict[st
     }
 
 
-def _run_columns(run: LabelledRun, number: int, samples: _SampleSet, texts: Texts) -> dict[str, Any]:
+def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> dict[str, Any]:
     """The scores of a run, with the texts and numbers of its own table."""
     display, table = run.measure.display, run.run.table
-    places = np.array([samples.keys[key] for key in _keys(run)], dtype=int)
-    values = display.value(table)
-    templates = np.array(_templates(run), dtype=int)
-    texts_of_run = {*display.text_fields, *display.text_columns}
+    own = np.array([places[key] for key in _keys(run)], dtype=int)
+    values, templates = display.value(table), np.array(_templates(run), dtype=int)
     used = [int(template) for template in dict.fromkeys(templates.tolist())]
 
-    def column(numbers: Any, rows: Any) -> list[int | None]:
-        full = np.full(len(samples.keys), np.nan)
-        full[places[rows]] = np.asarray(numbers, dtype=float)[rows]
+    def column(numbers: Any, chosen: Any = slice(None)) -> list[int | None]:
+        full = np.full(len(places), np.nan)
+        full[own[chosen]] = np.asarray(numbers, dtype=float)[chosen]
         return scaled_integers(full, display.decimals)
 
     fields: dict[str, list[int]] = {}
     for name in display.text_columns:
         if name in table.column_names:
-            cells: list[str | None] = [None] * len(samples.keys)
-            for place, value in zip(places.tolist(), table[name].to_pylist(), strict=True):
+            cells: list[str | None] = [None] * len(places)
+            for place, value in zip(own.tolist(), table[name].to_pylist(), strict=True):
                 cells[place] = value if isinstance(value, str) else _tokens(value)
             fields[name] = texts.column(cells)
-    every = np.ones(len(places), dtype=bool)
     return {
-        "label": texts.number(run.label),
-        "model": texts.number(run.model),
+        "label": texts[run.label],
+        "model": texts[run.model],
         "kind": run.kind,
         "language": language_name(run.language),
         "code": run.language,
-        "set": number,
         "score": display.score_label,
         "sides": display.sides,
         "labels": display.categorical,
@@ -170,17 +155,19 @@ def _run_columns(run: LabelledRun, number: int, samples: _SampleSet, texts: Text
         "number": display.number_label,
         "note": display.probability_note,
         "variants": display.variants,
-        "english": [name for name in _ENGLISH_FIELDS if name in texts_of_run],
+        "english": [
+            name for name in _ENGLISH_FIELDS if name in (*display.text_fields, *display.text_columns)
+        ],
         "frames": _frames(run, used),
         "templates": used,
         "scores": [column(values, templates == template) for template in used],
         "fields": fields,
         "numbers": {
-            field: column(table[name].to_pylist(), every)
+            field: column(table[name].to_pylist())
             for field, name in display.number_columns.items()
             if table[name].null_count < table.num_rows
         },
-        "skipped": list(_skipped(run, samples, used, texts)),
+        "skipped": list(_skipped(run, places, used, texts)),
     }
 
 
@@ -192,32 +179,27 @@ def _tokens(likely: Sequence[Mapping[str, Any]]) -> str | None:
 
 def _frames(run: LabelledRun, used: Sequence[int]) -> dict[int, tuple[str, str, str]]:
     """The texts of the templates; a run stores only the name of a user's file of templates."""
-    if run.measure.display.text_fields != ("sentence",):
-        return {}
-    if run.custom_templates and run.facts["options"]["templates"] != EXTENDED_NAME:
+    custom = run.custom_templates and run.facts["options"]["templates"] != EXTENDED_NAME
+    if run.measure.name != "templates" or custom:
         return {}
     known = {**TEMPLATES, **EXTENDED_TEMPLATES}
-    return {
-        number: (known[number].text, known[number].masculine, known[number].feminine)
-        for number in used
-        if number in known
-    }
+    chosen = {number: known[number] for number in used if number in known}
+    return {number: (one.text, one.masculine, one.feminine) for number, one in chosen.items()}
 
 
 def _skipped(
-    run: LabelledRun, samples: _SampleSet, used: Sequence[int], texts: Texts
+    run: LabelledRun, places: Mapping[Any, int], used: Sequence[int], texts: Texts
 ) -> Iterator[tuple[int, int, int]]:
     """Template, sample and reason of each sample without a score."""
     if run.measure.display.categorical:
-        for key, row in zip(_keys(run), run.run.table.to_pylist(), strict=True):
-            if row["problem"]:
-                yield 0, samples.keys[key], texts.number(row["problem"])
+        for key, problem in zip(_keys(run), run.run.table["problem"].to_pylist(), strict=True):
+            if problem:
+                yield 0, places[key], texts[printable(problem)]
         return
     skipped = run.run.result.get("skipped") or {}
     names, reasons = skipped.get("id", []), skipped.get("reason", [])
     templates = skipped.get("template") or [0] * len(names)
     for name, template, reason in zip(names, templates, reasons, strict=True):
-        place = samples.keys.get((name, 0))
-        number = int(template or 0)
-        if place is not None and number in used:
-            yield number, place, texts.number(reason)
+        place = places.get((name, 0))
+        if place is not None and int(template or 0) in used:
+            yield int(template or 0), place, texts[printable(reason)]

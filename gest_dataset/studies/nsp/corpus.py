@@ -1,4 +1,4 @@
-"""Documents for training: Hub data sets and local files, read as streams and split into sentences."""
+"""Documents for training: Hub datasets and local files, read as streams and split into sentences."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ import regex
 from gest_dataset.errors import ConfigError, DataError, convert_errors, describe_error
 from gest_dataset.storage import update_hash
 
-_TEXT = ".txt"
-_READERS = {_TEXT: "text", ".csv": "csv", ".jsonl": "json", ".parquet": "parquet"}
+_READERS = {".txt": "text", ".csv": "csv", ".jsonl": "json", ".parquet": "parquet"}
 _SHUFFLE_BUFFER = 1000  # rows: dumps are in the order in which pages were written
 
 Document = list[str]  # its sentences
@@ -50,76 +49,67 @@ def split_sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Source:
-    """A file or a data set with one of its configs; each row of `column` is a document."""
+    """A file or a dataset with one of its configs; each row of `column` is a document."""
 
     name: str
     config: str | None
     column: str
 
     @property
-    def file(self) -> Path | None:
-        return Path(self.name) if Path(self.name).suffix.lower() in _READERS else None
+    def suffix(self) -> str:
+        """The type of a file; empty for a dataset."""
+        suffix = Path(self.name).suffix.lower()
+        return suffix if suffix in _READERS else ""
 
     @property
     def sha256(self) -> str | None:
-        """The hash of local files; None for a data set on the Hub."""
-        path = Path(self.name)
-        files = [path] if self.file is not None else sorted(filter(Path.is_file, path.rglob("*")))
-        if not files:
+        """The hash of a file; None for a dataset."""
+        if not self.suffix:
             return None
         digest = hashlib.sha256()
-        for file in files:
-            digest.update(f"{file.relative_to(path)}\0{file.stat().st_size}\0".encode())
-            update_hash(digest, file)
+        update_hash(digest, Path(self.name))
         return digest.hexdigest()
 
     def documents(self, seed: int) -> Iterator[Document]:
         """The documents; rows of tables are shuffled within a buffer."""
-        name = self.name if self.config is None else f"{self.name}:{self.config}"
-        hint = "Check the file." if self.file else "Check the name, the network and the config (NAME:CONFIG)."
+        name = f"{self.name}:{self.config}" if self.config else self.name
+        column = self.column
+        options: dict[str, Any] = {"data_files": [self.name]} if self.suffix else {"name": self.config}
+        if self.suffix == ".txt":  # a blank line ends a document
+            column = "text"
+            options |= {"sample_by": "paragraph", "encoding": "utf-8-sig"}
         with convert_errors(
-            lambda error: DataError(f"{name} cannot be read: {describe_error(error)}. {hint}")
+            lambda error: DataError(
+                f"{name} cannot be read: {describe_error(error)}. Check the file, or the dataset's name, "
+                f"its config (NAME:CONFIG) and the network."
+            )
         ):
-            if self.file is not None and not self.file.stat().st_size:
-                raise DataError(f"{name} is empty.")
-            column, suffix = self.column, self.file.suffix.lower() if self.file else ""
-            options: dict[str, Any] = {"data_files": [self.name]} if self.file else {"name": self.config}
-            if suffix == _TEXT:  # a blank line ends a document
-                column = "text"
-                options |= {"sample_by": "paragraph", "encoding": "utf-8-sig"}
-            reader = _READERS.get(suffix, self.name)
+            reader: Any = _READERS.get(self.suffix, self.name)
             data = datasets.load_dataset(reader, split="train", streaming=True, **options)
-            if suffix != _TEXT:
+            if self.suffix != ".txt":
                 data = data.shuffle(seed=seed, buffer_size=_SHUFFLE_BUFFER)
-            for number, row in enumerate(data, start=1):
+            for row in data:
                 if column not in row:
-                    columns = ", ".join(row)
                     raise ConfigError(
-                        f"{name} has no column {column!r}. Choose one of {columns} with --text."
+                        f"{name} has no column {column!r}. Choose one of {', '.join(row)} with --text."
                     )
-                yield self._sentences(row[column], number)
-
-    def _sentences(self, value: Any, number: int) -> Document:
-        """The sentences of a cell, which is a text or a list of sentences."""
-        if value is None:
-            return []
-        if isinstance(value, str):
-            return split_sentences(value)
-        if isinstance(value, list) and all(isinstance(sentence, str) for sentence in value):
-            return [sentence.strip() for sentence in value if sentence.strip()]
-        raise DataError.at(self.name, f"row {number}", f"{self.column!r} is not text: {value!r:.60}")
+                cell = row[column] or []  # a text, or a list of sentences
+                if isinstance(cell, str):
+                    yield split_sentences(cell)
+                else:
+                    yield [sentence.strip() for sentence in cell if sentence.strip()]
 
 
 def parse_source(data: str, column: str) -> Source:
-    """A file's path, or `NAME` or `NAME:CONFIG` of a data set on the Hub or in a folder.
+    """A file's path, or `NAME` or `NAME:CONFIG` of a dataset on the Hub or in a folder.
 
     >>> parse_source("wikimedia/wikipedia:20231101.de", "text")
     Source(name='wikimedia/wikipedia', config='20231101.de', column='text')
     """
     source = Source(str(Path(data).expanduser()), None, column)
-    if source.file is not None:
-        if not source.file.is_file():
-            raise ConfigError(f"{data} does not exist. Give a file, or a data set as NAME:CONFIG.")
+    if source.suffix:
+        if not Path(source.name).is_file():
+            raise ConfigError(f"{data} does not exist. Give a file, or a dataset as NAME:CONFIG.")
         return source
     name, _, config = data.partition(":")
     if Path(name).is_file():
@@ -129,6 +119,5 @@ def parse_source(data: str, column: str) -> Source:
 
 def read_documents(sources: Sequence[Source], seed: int) -> Iterator[Document]:
     """The documents of all sources, one of each in turn."""
-    exhausted: Document = []
-    turns = zip_longest(*(source.documents(seed) for source in sources), fillvalue=exhausted)
-    return (document for document in chain.from_iterable(turns) if document is not exhausted)
+    turns = zip_longest(*(source.documents(seed) for source in sources))
+    return (document for document in chain.from_iterable(turns) if document is not None)

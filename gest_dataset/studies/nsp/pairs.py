@@ -7,50 +7,30 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from datasets import Dataset
+from datasets import Features, Value
+from datasets.arrow_writer import ArrowWriter
 from tqdm.auto import tqdm
 
 from gest_dataset.errors import DataError
-from gest_dataset.storage import atomic_path, parse_json, write_json
+from gest_dataset.storage import parse_json, write_json
 from gest_dataset.studies.nsp.corpus import Document
 
 NEXT, NOT_NEXT = 0, 1  # labels in the order of BERT's head
 HOLD_OUT_EVERY = 10
-LEAST_DOCUMENTS = HOLD_OUT_EVERY + 1  # two to train on, two to test on
 TEST_PAIRS = 2000
 _TEST_SENTENCES = 5  # of a document, for many different documents
+_TEST_DOCUMENTS = TEST_PAIRS // (2 * _TEST_SENTENCES)
 _WINDOW = 1000  # documents that random sentences are drawn from
 _TRIES = 20
 TRAIN, TEST, COUNTS = "train.arrow", "test.arrow", "pairs.json"
-_SCHEMA = pa.schema({"first": pa.string(), "second": pa.string(), "label": pa.int8(), "document": pa.int64()})
+_FEATURES = {"first": Value("string"), "second": Value("string"), "label": Value("int8")}
 
 Numbered = tuple[int, Document]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two sentences; `document` is the number of the first one's document."""
-
-    first: str
-    second: str
-    label: int
-    document: int
-
-
-@dataclass(frozen=True)
-class Counts:
-    """Numbers of documents, of documents with fewer than two sentences, and of pairs."""
-
-    documents: int
-    short: int
-    train: int
-    test: int
+Pair = dict[str, Any]
 
 
 def make_pairs(
@@ -58,7 +38,8 @@ def make_pairs(
 ) -> Iterator[Pair]:
     """The pairs of numbered documents, from at most `max_sentences` random sentences of each.
 
-    Random sentences come from nearby documents, so few are in memory, and are never the next sentence.
+    A pair has the number of its first sentence's `document`. Random sentences come from nearby documents, so
+    few are in memory, and are never the next sentence.
     """
     previous: list[Numbered] = []
     remaining = iter(documents)
@@ -72,8 +53,8 @@ def make_pairs(
                 first, second = sentences[place : place + 2]
                 other = _random_sentence(number, second, candidates, generator)
                 if other is not None:
-                    yield Pair(first, second, NEXT, number)
-                    yield Pair(first, other, NOT_NEXT, number)
+                    yield {"first": first, "second": second, "label": NEXT, "document": number}
+                    yield {"first": first, "second": other, "label": NOT_NEXT, "document": number}
         previous = window
 
 
@@ -90,70 +71,50 @@ def _random_sentence(
 
 def write_pairs(
     documents: Iterable[Document], folder: Path, limit: int, seed: int, progress: bool = True
-) -> Counts:
-    """Write at most `limit` pairs for training, and those for the test; existing ones are kept."""
+) -> dict[str, int]:
+    """Write at most `limit` pairs for training, and those for the test; existing ones are kept.
+
+    Returns the numbers of documents, of `short` ones with fewer than two sentences, and of pairs.
+    """
     if (folder / COUNTS).exists():
-        return Counts(**parse_json((folder / COUNTS).read_text(encoding="utf-8")))
-    split = _Split(documents)
-    pairs = islice(make_pairs(split.training_documents(), random.Random(seed)), limit)
+        counts: dict[str, int] = parse_json((folder / COUNTS).read_text(encoding="utf-8"))
+        return counts
+    counts = {"documents": 0, "short": 0}
+    held_out: list[Numbered] = []
+
+    def read() -> Iterator[Numbered]:
+        """Count the documents and hold out some; yield the others with their numbers."""
+        for sentences in documents:
+            counts["documents"] += 1
+            counts["short"] += len(sentences) < 2
+            number = counts["documents"] - counts["short"] - 1
+            if len(sentences) > 1 and number % HOLD_OUT_EVERY:
+                yield number, sentences
+            elif len(sentences) > 1 and len(held_out) < _TEST_DOCUMENTS:
+                held_out.append((number, sentences))
+
+    training = read()
+    pairs = islice(make_pairs(training, random.Random(seed)), limit)
     bar = tqdm(pairs, desc="pairs", total=limit, unit="", disable=None if progress else True)
-    train = _write(folder / TRAIN, bar)
-    rest = split.training_documents()
-    while not split.is_full and next(rest, None) is not None:
+    counts["train"] = _write(folder / TRAIN, bar)
+    while len(held_out) < _TEST_DOCUMENTS and next(training, None) is not None:
         pass  # read on until enough documents are held out
-    test_pairs = make_pairs(split.held_out, random.Random(seed + 1), _TEST_SENTENCES)
-    test = _write(folder / TEST, islice(test_pairs, TEST_PAIRS))
-    counts = Counts(split.documents, split.short, train, test)
-    if not train or not test:
+    test_pairs = make_pairs(held_out, random.Random(seed + 1), _TEST_SENTENCES)
+    counts["test"] = _write(folder / TEST, islice(test_pairs, TEST_PAIRS))
+    if not counts["train"] or not counts["test"]:
+        number = counts["documents"] - counts["short"]
         raise DataError(
-            f"The data have {split.documents - split.short} documents with two or more sentences, and at "
-            f"least {LEAST_DOCUMENTS} different ones are needed. A document is a row of a table, or a block "
-            f"of lines in a text file."
+            f"The data have {number} documents with two or more sentences, and at least {HOLD_OUT_EVERY + 1} "
+            f"different ones are needed. A document is a row of a table, or a block of lines in a text file."
         )
-    write_json(folder / COUNTS, asdict(counts))
+    write_json(folder / COUNTS, counts)
     return counts
 
 
-class _Split:
-    """A stream of documents, split into training documents and held-out ones."""
-
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self.stream = iter(documents)
-        self.held_out: list[Numbered] = []
-        self.documents = self.short = 0
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.held_out) == TEST_PAIRS // (2 * _TEST_SENTENCES)
-
-    def training_documents(self) -> Iterator[Numbered]:
-        for sentences in self.stream:
-            self.documents += 1
-            if len(sentences) < 2:
-                self.short += 1
-                continue
-            number = self.documents - self.short - 1
-            if number % HOLD_OUT_EVERY:
-                yield number, sentences
-            elif not self.is_full:
-                self.held_out.append((number, sentences))
-
-
 def _write(path: Path, pairs: Iterable[Pair]) -> int:
-    """Write an Arrow file, and return the number of pairs."""
-    stream, number = iter(pairs), 0
+    """Write an Arrow file that `Dataset.from_file` maps into memory, and return the number of pairs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        atomic_path(path) as partial,
-        pa.OSFile(str(partial), "wb") as sink,
-        pa.ipc.new_stream(sink, _SCHEMA) as writer,
-    ):
-        while chunk := list(islice(stream, _WINDOW)):
-            writer.write_table(pa.Table.from_pylist([asdict(pair) for pair in chunk], _SCHEMA))
-            number += len(chunk)
-    return number
-
-
-def read_pairs(path: Path) -> Any:
-    """The pairs of a file, as a memory-mapped `Dataset`."""
-    return Dataset.from_file(str(path))
+    with ArrowWriter(path=str(path), features=Features({**_FEATURES, "document": Value("int64")})) as writer:
+        for pair in pairs:
+            writer.write(pair)
+        return int(writer.finalize()[0])

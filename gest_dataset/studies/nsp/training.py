@@ -6,19 +6,18 @@ complete. The same call resumes from the last checkpoint.
 
 from __future__ import annotations
 
-import math
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from datasets import Dataset
 from huggingface_hub import ModelCardData
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from transformers import (
     AutoModelForSequenceClassification,
     PrinterCallback,
@@ -26,17 +25,17 @@ from transformers import (
     TrainingArguments,
     set_seed,
 )
-from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
-from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-from gest_dataset.errors import ModelError, SettingError
+from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
+from gest_dataset.models.base import Settings
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
 from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.storage import LOCK, atomic_path, folder_lock, parse_json, write_json
+from gest_dataset.storage import LOCK, folder_lock, parse_json, write_json
+from gest_dataset.studies.card import write_card
 from gest_dataset.studies.nsp import pairs
 from gest_dataset.studies.nsp.corpus import parse_source, read_documents
 from gest_dataset.version import __version__
@@ -44,7 +43,7 @@ from gest_dataset.version import __version__
 # Learning rates by kind: the paper's for mGPT-2 and mT5, and BERT's for fine-tuning
 LEARNING_RATES = {"causal": 5e-6, "seq2seq": 1e-4, "masked": 2e-5}
 LABELS = {pairs.NEXT: "is next", pairs.NOT_NEXT: "is not next"}  # `gest score` finds the label by its name
-RECORD, TRAINING, CARD = "nsp.json", ".nsp-training", "README.md"
+RECORD, TRAINING = "nsp.json", ".nsp-training"
 MAX_TOKENS = 256  # of a pair, as in the authors' code
 PAD = "<|padding|>"
 _CHECKPOINTS = 20
@@ -54,7 +53,7 @@ _CHECKPOINTS = 20
 class Plan:
     """The settings of a training; the defaults are the paper's.
 
-    `data` are files or data sets as `NAME:CONFIG`, `text` is their column of documents. An update has
+    `data` are files or datasets as `NAME:CONFIG`, `text` is their column of documents. An update has
     `accumulate` batches of `batch_size` pairs. Training ends after `epochs` or `max_steps` updates: 15,625 of
     64 pairs are the paper's million. A `learning_rate` of None is that of the model's kind.
     """
@@ -70,24 +69,6 @@ class Plan:
     max_steps: int = 15_625
     dtype: str = "auto"
     seed: int = 0
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A finished training.
-
-    `accuracy` is the share of held-out pairs that are right, with 95 % bounds over documents; `is_next` and
-    `is_not_next` are the shares for either label.
-    """
-
-    folder: Path
-    counts: pairs.Counts
-    steps: int
-    accuracy: float
-    accuracy_low: float
-    accuracy_high: float
-    is_next: float
-    is_not_next: float
 
 
 @dataclass(frozen=True)
@@ -114,25 +95,6 @@ class Classifier:
         return {**encoded, "labels": torch.tensor([pair["label"] for pair in batch])}
 
 
-@dataclass
-class _SingleDevice(TrainingArguments):
-    """The Trainer on one chosen device, instead of all GPUs."""
-
-    chosen: str = "cpu"
-
-    @property
-    def device(self) -> torch.device:
-        _ = super().device  # initializes accelerate
-        device = torch.device(self.chosen)
-        if device.type == "cuda":
-            torch.cuda.set_device(device)
-        return device
-
-    @property
-    def n_gpu(self) -> int:
-        return int(self.chosen != "cpu")
-
-
 def train(
     plan: Plan,
     output: str | Path,
@@ -140,16 +102,19 @@ def train(
     device: str = "auto",
     command: Sequence[str] = (),
     progress: bool = True,
-) -> Trained:
-    """Fine-tune a model, or resume its training, and write it to a folder that `gest score` takes."""
+) -> dict[str, Any]:
+    """Fine-tune a model, or resume its training, and write it to a folder that `gest score` takes.
+
+    The result has the `counts` of `write_pairs`, the `steps`, the `accuracy` (the share of held-out pairs
+    that are right, with 95 % bounds over documents), the shares `is_next` and `is_not_next` for either label,
+    and the `losses`.
+    """
     out = Path(output)
-    kind, chosen = _check_kind(plan.model), pick_device(device)
+    chosen = pick_device(device)
+    _, kind = name_and_kind(plan.model)
+    if kind == NSP:
+        raise ModelError(f"{plan.model!r} has a classification head already. Give its base model.")
     sources = [parse_source(data, plan.text) for data in plan.data]
-    if not sources:
-        raise SettingError("There are no training data. Name a file or a data set.")
-    for rate in (plan.learning_rate, plan.head_learning_rate):
-        if rate is not None and not 0 < rate < math.inf:
-            raise SettingError(f"A learning rate of {rate:g} trains nothing. Use a positive number.")
     settings = asdict(plan) | {
         "data": [asdict(source) | {"sha256": source.sha256} for source in sources],
         "kind": kind,
@@ -178,18 +143,7 @@ def train(
             record |= {"revision": classifier.revision, "result": result}
             _save(classifier, out, record)
         shutil.rmtree(work, ignore_errors=True)
-    result = {name: value for name, value in record["result"].items() if name != "losses"}
-    return Trained(**{**result, "folder": out, "counts": pairs.Counts(**result["counts"])})
-
-
-def _check_kind(model: str) -> str:
-    """The kind of a model that can be trained."""
-    if model.endswith(".gguf"):
-        raise SettingError(f"{model}: GGUF files cannot be trained. Give the model's Hub id or its folder.")
-    name, kind = name_and_kind(model)
-    if kind == NSP:
-        raise ModelError(f"{name!r} has a classification head already. Give its base model.")
-    return kind
+    return dict(record["result"])
 
 
 def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
@@ -207,22 +161,20 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
 
 def load_classifier(name: str, seed: int) -> Classifier:
     """The model with a new head; it is first loaded as a language model, which checks its files."""
-    language_model = load_model(name, "cpu", "float32")
-    model_type = language_model.model.config.model_type
-    if model_type not in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES:
-        raise ModelError(f"transformers has no classifier for {name!r} (type {model_type!r}).")
+    language_model = load_model(name, Settings(device="cpu", dtype="float32"))
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
     set_seed(seed)
-    model, info = from_pretrained(
-        AutoModelForSequenceClassification,
-        name,
-        revision=revision,
-        dtype=torch.float32,
-        id2label=LABELS,
-        label2id={label: number for number, label in LABELS.items()},
-        output_loading_info=True,
-    )
+    with convert_errors(lambda error: ModelError(f"{name} has no classifier: {describe_error(error)}.")):
+        model, info = from_pretrained(
+            AutoModelForSequenceClassification,
+            name,
+            revision=revision,
+            dtype=torch.float32,
+            id2label=LABELS,
+            label2id={label: number for number, label in LABELS.items()},
+            output_loading_info=True,
+        )
     head = [weights for key, weights in model.named_parameters() if key in set(info["missing_keys"])]
     if tokenizer.pad_token_id is None:
         # a token of its own, as in the authors' code: the classifier reads the last token before the padding
@@ -238,17 +190,16 @@ def load_classifier(name: str, seed: int) -> Classifier:
 def _fit_and_test(
     classifier: Classifier,
     settings: Mapping[str, Any],
-    counts: pairs.Counts,
+    counts: Mapping[str, int],
     work: Path,
     device: torch.device,
     progress: bool,
 ) -> dict[str, Any]:
     """Train from the last checkpoint, and test on the held-out pairs."""
     per_update = settings["batch_size"] * settings["accumulate"]
-    steps = min(settings["max_steps"], settings["epochs"] * -(-counts.train // per_update))
-    arguments = _SingleDevice(
+    steps = min(settings["max_steps"], settings["epochs"] * -(-counts["train"] // per_update))
+    arguments = TrainingArguments(
         output_dir=str(work),
-        chosen=str(device),
         use_cpu=device.type == "cpu",
         max_steps=steps,
         per_device_train_batch_size=settings["batch_size"],
@@ -268,6 +219,7 @@ def _fit_and_test(
         disable_tqdm=not (progress and sys.stderr.isatty()),
         report_to="none",
     )
+    arguments._n_gpu = min(1, arguments.n_gpu)  # the pairs of a batch stay together
     model = classifier.model.to(device)
     head = {id(weights) for weights in classifier.head}
     body = [weights for weights in model.parameters() if id(weights) not in head]
@@ -282,13 +234,13 @@ def _fit_and_test(
         model=model,
         args=arguments,
         data_collator=classifier.collate,
-        train_dataset=pairs.read_pairs(work / pairs.TRAIN),
+        train_dataset=Dataset.from_file(str(work / pairs.TRAIN)),
         optimizers=(optimizer, None),
         preprocess_logits_for_metrics=_logits,
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=_last_checkpoint(work))
-    test = pairs.read_pairs(work / pairs.TEST)
+    test = Dataset.from_file(str(work / pairs.TEST))
     logits = np.asarray(trainer.predict(test).predictions)
     if not np.isfinite(logits).all():
         raise ModelError(
@@ -298,12 +250,12 @@ def _fit_and_test(
     labels = np.array(test["label"])
     hits = logits.argmax(axis=-1) == labels
     return {
-        "counts": asdict(counts),
+        "counts": dict(counts),
         "steps": trainer.state.global_step,
         **proportion("accuracy", hits, np.array(test["document"])),
         "is_next": float(hits[labels == pairs.NEXT].mean()),
         "is_not_next": float(hits[labels == pairs.NOT_NEXT].mean()),
-        "losses": [(entry["step"], entry["loss"]) for entry in trainer.state.log_history if "loss" in entry],
+        "losses": [[entry["step"], entry["loss"]] for entry in trainer.state.log_history if "loss" in entry],
     }
 
 
@@ -313,15 +265,12 @@ def _logits(outputs: Any, _: Any) -> Any:
 
 
 def _last_checkpoint(work: Path) -> str | None:
-    """The newest complete checkpoint; the Trainer writes its state last."""
-    checkpoints = work.glob(f"{PREFIX_CHECKPOINT_DIR}-*")
-    for path in sorted(checkpoints, key=lambda path: int(path.name.rpartition("-")[2]), reverse=True):
-        try:
+    """The newest complete checkpoint; the Trainer writes its state last, so a kill can leave one without."""
+    for path in sorted(work.glob("checkpoint-*"), key=lambda path: -int(path.name.rpartition("-")[2])):
+        with suppress(OSError, ValueError):
             parse_json((path / "trainer_state.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            shutil.rmtree(path)  # a kill interrupted it
-        else:
             return str(path)
+        shutil.rmtree(path)
     return None
 
 
@@ -334,18 +283,15 @@ def _save(classifier: Classifier, out: Path, record: dict[str, Any]) -> None:
     name = settings["model"]
     header = ModelCardData(
         base_model=None if Path(name).exists() else name,
-        datasets=[source["name"] for source in settings["data"] if source["sha256"] is None] or None,
+        datasets=[source["name"] for source in settings["data"] if not Path(source["name"]).exists()] or None,
         library_name="transformers",
         pipeline_tag="text-classification",
         tags=["next-sentence-prediction", "stereoset"],
     )
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
-    card = environment.get_template("card.md.jinja").render(
+    write_card(
+        out,
+        Path(__file__).parent / "card.md.jinja",
+        record["command"],
         header=str(header),
         name=Path(name).name,
         settings=settings,
@@ -353,9 +299,5 @@ def _save(classifier: Classifier, out: Path, record: dict[str, Any]) -> None:
         counts=result["counts"],
         labels=LABELS,
         revision=record["revision"],
-        command=shlex.join(record["command"]),
-        version=__version__,
     )
-    with atomic_path(out / CARD) as partial:
-        partial.write_text(card, encoding="utf-8")
     write_json(out / RECORD, record)

@@ -50,36 +50,31 @@ _QUOTES = ('"', "“”„", "«»")  # languages differ in which one opens
 _PUNCTUATION = regex.compile(r"[.,;:!?…।。]")
 
 
-def check_sentence(source: str, translation: str) -> Iterator[str]:
-    """The problems of a translated sentence."""
-    if len(source.split()) >= _MIN_WORDS and translation.casefold() == source.casefold():
-        yield UNTRANSLATED
-    if _end_mark(translation) != _end_mark(source):
-        yield END
-    if _is_broken(translation) and not _is_broken(source):
-        yield PUNCTUATION
-
-
-def check_context(source: str, translation: str) -> Iterator[str]:
-    """The problems of a translated sentence with BLANK."""
-    if translation.count(BLANK) != source.count(BLANK):
+def check_text(field: str, source: str, translation: str, language: str) -> Iterator[str]:
+    """The problems of a translated field of a sample: a sentence, a context, a word or the target."""
+    if not translation.strip():
+        yield MISSING
+    elif field.endswith("_word"):
+        if BLANK in translation:
+            yield NOT_IN_PLACE
+        if _PUNCTUATION.search(translation) and not _PUNCTUATION.search(source):
+            yield EXTRA_PUNCTUATION
+        if language not in _CAPITALIZED and translation[:1].isupper() and not source[:1].isupper():
+            yield CAPITAL
+    elif translation.count(BLANK) != source.count(BLANK):
         yield LOST
-        return
-    yield from check_sentence(source, translation)
-    if _JOINED.search(translation) and not _JOINED.search(source):
-        yield JOINED
-    if _AFTER_END.search(translation) and not _AFTER_END.search(source):
-        yield AFTER_END
-
-
-def check_word(source: str, translation: str, language: str) -> Iterator[str]:
-    """The problems of a translated word that fills BLANK."""
-    if BLANK in translation:
-        yield NOT_IN_PLACE
-    if _PUNCTUATION.search(translation) and not _PUNCTUATION.search(source):
-        yield EXTRA_PUNCTUATION
-    if language not in _CAPITALIZED and translation[:1].isupper() and not source[:1].isupper():
-        yield CAPITAL
+    elif field != "target":
+        if len(source.split()) >= _MIN_WORDS and translation.casefold() == source.casefold():
+            yield UNTRANSLATED
+        if _end_mark(translation) != _end_mark(source):
+            yield END
+        for kind, is_wrong in (
+            (PUNCTUATION, _is_broken),
+            (JOINED, _JOINED.search),
+            (AFTER_END, _AFTER_END.search),
+        ):
+            if is_wrong(translation) and not is_wrong(source):
+                yield kind
 
 
 def check_candidates(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Translate the samples of StereoSet (section 5.1 of Öztürk et al., 2023).
+"""StereoSet in another language: translations, and a folder of configs (section 5.1 of Öztürk et al., 2023).
 
 Contexts keep their BLANK, candidate words and targets are translated on their own, and a sentence is its
 context with the word in place of BLANK. Between sentences every sentence is translated. The authors protected
@@ -8,80 +8,129 @@ BLANK with Amazon's terminology; here a context is sent with several markers unt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import datasets
+import pandas as pd
 import regex
 
-from gest_dataset.builders.stereoset import BLANK, CANDIDATES, TESTS
+from gest_dataset.builders.config import features_of
+from gest_dataset.builders.families import STEREOSET
+from gest_dataset.builders.stereoset import BLANK, CANDIDATES, FIELDS, TESTS, config_name, source
+from gest_dataset.custom.store import NewConfig, add_configs
+from gest_dataset.data import sources
+from gest_dataset.data.card import card_header
+from gest_dataset.data.folder import SUMS, write_config
+from gest_dataset.data.rows import fingerprint_of, rows_of
+from gest_dataset.data.tables import read_table
+from gest_dataset.errors import DataError
+from gest_dataset.languages import LANGUAGES, SOURCE
+from gest_dataset.languages import STEREOSET as RELEASED
+from gest_dataset.runs.folder import check_work_folder
+from gest_dataset.storage import LOCK, atomic_path, csv_text, folder_lock, write_json
+from gest_dataset.studies.card import CARD, write_card
 from gest_dataset.studies.stereoset_translation import checks
-from gest_dataset.translation.translator import Translation
+from gest_dataset.translation import open_translator
+from gest_dataset.translation.sentences import is_file
+from gest_dataset.translation.systems import translate_distinct
+from gest_dataset.translation.translator import Translation, TranslationError
+from gest_dataset.version import __version__
 
 Row = dict[str, Any]
+Cell = tuple[str, str, str]  # test, id and field of a text
 Translate = Callable[[Sequence[str]], Mapping[str, Translation]]  # English texts -> translations by text
 
-MARKERS = (BLANK, f"[{BLANK}]", "XYZ")
+RECORD, PROBLEMS_FILE, CORRECTIONS = "translation.json", "problems.csv", "corrections.csv"
 WITHIN = TESTS[0]
+_MARKERS = (BLANK, f"[{BLANK}]", "XYZ")
 _FULL_STOP = regex.compile(r"(?<=\w)\s*[.。।]$")
+_KEYS = ("test", "id", "field")
+_COLUMNS = (*_KEYS, "source", "translation", "context", "problem", "left_out", "correction")
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One text of a sample."""
-
-    test: str
-    id: str
-    field: str
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A problem of a translated text; `context` is the sentence of a word."""
-
-    cell: Cell
-    source: str
-    translation: str
-    kind: str
-    detail: str = ""
-    context: str = ""
-
-    @property
-    def leaves_out(self) -> bool:
-        return checks.PROBLEMS[self.kind]
-
-
-@dataclass
 class TranslatedTest:
-    """The rows of a test, the problems of all samples, and the number of contexts by marker."""
+    """The rows of a test, its problems as in problems.csv, and its counts as in translation.json."""
 
     test: str
-    samples: int
-    rows: list[Row] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    markers: Counter[str] = field(default_factory=Counter)
-    corrected: int = 0
+    rows: list[Row]
+    problems: pd.DataFrame
+    counts: dict[str, Any]
 
-    @property
-    def samples_by_problem(self) -> dict[str, int]:
-        ids = {(problem.kind, problem.cell.id) for problem in self.problems}
-        counts = Counter(kind for kind, _ in ids)
-        return {kind: counts[kind] for kind in checks.PROBLEMS if counts[kind]}
 
-    @property
-    def dropped(self) -> dict[str, int]:
-        """The number of samples that are left out, by their first problem."""
-        first: dict[str, str] = {}
-        for problem in self.problems:
-            if problem.leaves_out:
-                first.setdefault(problem.cell.id, problem.kind)
-        return dict(Counter(first.values()))
+def translate_stereoset(
+    language: str,
+    system: str,
+    output: Path,
+    corrections: Path | None = None,
+    limit: int | None = None,
+    command: Sequence[str] = (),
+    **loading: Any,
+) -> list[TranslatedTest]:
+    """Translate both tests into a folder of configs, and add the configs to the user's own.
+
+    `corrections` is problems.csv with its column `correction` filled in. `loading` is for `open_translator`.
+    """
+    translator = open_translator(system, language, **loading)
+    names = {test: config_name(test, SOURCE) for test in TESTS}
+    english = {test: rows_of(name).to_list()[:limit] for test, name in names.items()}
+    settings = {
+        "system": translator.name,
+        "revision": translator.revision,
+        "translator": translator.settings,
+        "language": language,
+        "limit": limit,
+        "data_fingerprint": {name: fingerprint_of(name) for name in names.values()},
+    }
+    ours = {LOCK}
+    if (output / RECORD).exists():
+        ours |= {CARD, SUMS, RECORD, PROBLEMS_FILE, CORRECTIONS}
+        ours |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
+    owner = "a translation of StereoSet"
+    check_work_folder(output / RECORD, ours, settings, "gest study translate-stereoset", owner)
+    stored = output / CORRECTIONS
+    corrected = read_corrections(stored, english) if stored.exists() else {}
+    if corrections is not None:
+        corrected |= read_corrections(corrections, english)
+    markers = _MARKERS[:1] if is_file(system) else _MARKERS
+
+    def translate(texts: Sequence[str]) -> Mapping[str, Translation]:
+        return translate_distinct(texts, translator, language)
+
+    with folder_lock(output):
+        tests = [
+            translate_test(test, rows, language, translate, markers, corrected)
+            for test, rows in english.items()
+        ]
+        if not any(test.rows for test in tests):
+            raise TranslationError(f"No sample could be translated ({tests[0].problems['problem'][0]}).")
+        _write_folder(output, language, tests, corrected, settings, command)
+        if language not in RELEASED:
+            _add_configs(language, tests, translator.name)
+    return tests
 
 
 def translated_fields(test: str) -> tuple[str, ...]:
     """The fields of a test that are translated; sentences within follow from the words."""
     suffix = "_word" if test == WITHIN else ""
     return ("target", "context", *(f"{name}{suffix}" for name in CANDIDATES.values()))
+
+
+def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
+    """The filled cells of the column `correction`."""
+    table = read_table(path)
+    columns = [table.texts(name) for name in (*_KEYS, "correction")]
+    fields = {(test, row["id"]): translated_fields(test) for test, rows in english.items() for row in rows}
+    corrections: dict[Cell, str] = {}
+    for number, (test, sample, name, text) in enumerate(zip(*columns, strict=True), start=1):
+        if text.strip() and name not in fields.get((test, sample), ()):
+            raise DataError.at(path, f"row {number}", f"StereoSet has no text {test}/{sample}/{name}")
+        if text.strip():
+            corrections[test, sample, name] = text.strip()
+    return corrections
 
 
 def translate_test(
@@ -93,51 +142,54 @@ def translate_test(
     corrections: Mapping[Cell, str],
 ) -> TranslatedTest:
     """Translate and check the samples of a test; corrections replace translations."""
-    result = TranslatedTest(test, len(rows))
-    marked = {"context"} if test == WITHIN else set()
     fields = translated_fields(test)
-    texts = [row[name] for row in rows for name in fields if name not in marked]
-    translations = dict(translate(list(dict.fromkeys(texts))))
-    contexts: dict[str, Translation] = {}
+    plain = [name for name in fields if test != WITHIN or name != "context"]
+    translations = dict(translate(list(dict.fromkeys(row[name] for row in rows for name in plain))))
+    contexts, used_markers = translations, Counter[str]()
     if test == WITHIN:
-        contexts = _translate_contexts([row["context"] for row in rows], translate, markers, result.markers)
+        texts = list(dict.fromkeys(row["context"] for row in rows))
+        contexts = _translate_contexts(texts, translate, markers, used_markers)
+    translated: list[Row] = []
+    problems: list[tuple[str, ...]] = []
     for row in rows:
-        new, problems = dict(row), []
+        new, found = dict(row), []
         for name in fields:
-            cell, source = Cell(test, row["id"], name), row[name]
-            translation = (contexts if name in marked else translations)[source]
-            new[name] = "" if translation.problem else translation.translation
-            if cell in corrections:
-                new[name] = corrections[cell]
-                result.corrected += 1
-            elif name.endswith("_word"):
-                new[name] = _strip_full_stop(source, new[name])
-            for kind in _check_text(name, source, new[name], language):
+            translation = (contexts if name == "context" else translations)[row[name]]
+            correction = corrections.get((test, row["id"], name))
+            if correction is not None:
+                new[name] = correction
+            else:
+                new[name] = "" if translation.problem else translation.translation
+                if name.endswith("_word"):
+                    new[name] = new[name].strip()
+                    if not _FULL_STOP.search(row[name]):  # many systems add one
+                        new[name] = _FULL_STOP.sub("", new[name])
+            for kind in checks.check_text(name, row[name], new[name], language):
                 # a corrected text was checked by a person
-                if checks.PROBLEMS[kind] or cell not in corrections:
-                    detail = translation.problem if kind == checks.MISSING else ""
-                    problems.append(Problem(cell, source, new[name], kind, detail))
-        if not any(problem.leaves_out for problem in problems):
-            if test == WITHIN:
-                for name in CANDIDATES.values():
-                    new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
-            for name, kind in checks.check_candidates(new):
-                problems.append(Problem(Cell(test, row["id"], name), row[name], new[name], kind))
-        for problem in problems:
-            is_word = problem.cell.field.endswith("_word")
-            result.problems.append(replace(problem, context=new["context"] if is_word else ""))
-        if not any(problem.leaves_out for problem in problems):
-            result.rows.append(new)
-    return result
-
-
-def _check_text(field: str, source: str, translation: str, language: str) -> Iterator[str]:
-    if not translation.strip():
-        yield checks.MISSING
-    elif field.endswith("_word"):
-        yield from checks.check_word(source, translation, language)
-    elif field != "target":
-        yield from checks.check_context(source, translation)
+                if checks.PROBLEMS[kind] or correction is None:
+                    reason = translation.problem if kind == checks.MISSING else ""
+                    found.append((name, kind, f": {reason}" if reason else ""))
+        if not any(checks.PROBLEMS[kind] for _, kind, _ in found):
+            for name in CANDIDATES.values() if test == WITHIN else ():
+                new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
+            found += [(name, kind, "") for name, kind in checks.check_candidates(new)]
+        for name, kind, detail in found:
+            context = new["context"] if name.endswith("_word") else ""
+            left_out = "yes" if checks.PROBLEMS[kind] else "no"
+            cell = (test, row["id"], name, row[name], new[name], context, f"{kind}{detail}", left_out, "")
+            problems.append((*cell, kind))
+        if not any(checks.PROBLEMS[kind] for _, kind, _ in found):
+            translated.append(new)
+    table = pd.DataFrame(problems, columns=[*_COLUMNS, "kind"])
+    by_kind = table.groupby("kind")["id"].nunique()
+    counts = {
+        "samples": len(rows),
+        "rows": len(translated),
+        "corrected_texts": sum((test, row["id"], name) in corrections for row in rows for name in fields),
+        "contexts_by_marker": dict(used_markers),
+        "samples_by_problem": {kind: int(by_kind[kind]) for kind in checks.PROBLEMS if kind in by_kind},
+    }
+    return TranslatedTest(test, translated, table, counts)
 
 
 def _translate_contexts(
@@ -147,7 +199,7 @@ def _translate_contexts(
     complete: dict[str, Translation] = {}
     first: dict[str, Translation] = {}
     for marker in markers:
-        missing = [text for text in dict.fromkeys(contexts) if text not in complete]
+        missing = [text for text in contexts if text not in complete]
         translations = translate([text.replace(BLANK, marker) for text in missing])
         for text in missing:
             answer = translations[text.replace(BLANK, marker)]
@@ -159,6 +211,63 @@ def _translate_contexts(
     return first | complete
 
 
-def _strip_full_stop(source: str, word: str) -> str:
-    """A word without the full stop that many systems add."""
-    return word.strip() if _FULL_STOP.search(source) else _FULL_STOP.sub("", word.strip())
+def _write_folder(
+    out: Path,
+    language: str,
+    tests: Sequence[TranslatedTest],
+    corrections: Mapping[Cell, str],
+    settings: Mapping[str, Any],
+    command: Sequence[str],
+) -> None:
+    """Write the settings first and the card last."""
+    counts = {one.test: one.counts for one in tests}
+    record = {"command": list(command), "settings": dict(settings), "gest_dataset": __version__}
+    write_json(out / RECORD, {**record, "tests": counts})
+    problems = pd.concat([one.problems for one in tests]).sort_values(
+        "left_out", ascending=False, kind="stable"
+    )
+    tables = {PROBLEMS_FILE: csv_text(_COLUMNS, problems[list(_COLUMNS)].to_numpy().tolist())}
+    if corrections:
+        rows = [(*cell, text) for cell, text in corrections.items()]
+        tables[CORRECTIONS] = csv_text((*_KEYS, "correction"), rows)
+    for name, text in tables.items():
+        with atomic_path(out / name) as partial:
+            partial.write_text(text, encoding="utf-8")
+    rows_of_configs: dict[str, int] = {}
+    for one in tests:
+        if one.rows:
+            data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
+            name, table = config_name(one.test, language), data.data.table
+            rows_of_configs[name] = table.num_rows
+            write_config(out, name, table)
+    title = f"StereoSet in {LANGUAGES[language].name}"
+    write_card(
+        out,
+        Path(__file__).parent / "card.md.jinja",
+        command,
+        header=card_header(title, [language, "en"], rows_of_configs),
+        title=title,
+        system=settings["system"],
+        tests=counts,
+        left_out=checks.PROBLEMS,
+        problems_file=PROBLEMS_FILE,
+        family=STEREOSET,
+    )
+
+
+def _add_configs(language: str, tests: Sequence[TranslatedTest], system: str) -> None:
+    """Add the configs to the user's own, replacing those of an earlier translation."""
+    configs = []
+    for one in (one for one in tests if one.rows):
+        first = one.problems[one.problems["left_out"] == "yes"].drop_duplicates("id")
+        new = NewConfig(
+            name=config_name(one.test, language),
+            family=STEREOSET,
+            description=f"StereoSet, {one.test} test, in {LANGUAGES[language].name}, translated by {system}",
+            languages=(language,),
+            licence=sources.licences([source(one.test, SOURCE)]),
+            fields=FIELDS[one.test],
+            dropped=first.groupby("kind", sort=False).size().to_dict(),
+        )
+        configs.append((new, one.rows))
+    add_configs(configs, replace=True)

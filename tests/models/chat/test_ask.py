@@ -16,9 +16,8 @@ import gest_dataset
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.models.chat import ask as asking
-from gest_dataset.models.chat.collect import Estimate, Price
-from gest_dataset.models.served.model import connect
-from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED
+from gest_dataset.models.chat.ask import AskSettings, Estimate
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Reading
 from gest_dataset.runs.folder import read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support.chats import MODEL, chatting, planted, prompts, said
@@ -27,7 +26,6 @@ from tests.support.services import Server
 
 pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
-    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
 ]
 OPTION = re.compile(r"^\([abc]\) (.*)$", re.MULTILINE)
 
@@ -176,39 +174,37 @@ def test_answers_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with chatting(lambda text, options: "I would go for men, (a).") as server:
         answers = ask(server.url, output=tmp_path / "run")
     assert asking.reread(tmp_path / "run").table.equals(answers.table)
-    monkeypatch.setattr(choice, "parse_choice", lambda prompt, answer: choice.Choice("neither", 0))
+    monkeypatch.setattr(choice, "parse_choice", lambda prompt, answer: Reading("neither", 0))
     assert set(asking.reread(tmp_path / "run").table["option"].to_pylist()) == {"neither"}
     assert read_run(tmp_path / "run").table["answer"][0].as_py() == "I would go for men, (a)."
 
 
 # ---- costs -----------------------------------------------------------------------------------------------
 
-PRICE = Price(10.0, 100.0)
 COST = (50 * 10 + 4 * 100) / 1e6  # of each answer of tests.support.chats
 
 
-def record(
-    url: str, path: Path | None = None, price: Price | None = PRICE, most: float = 1e9
-) -> list[Estimate]:
-    estimates: list[Estimate] = []
-    task = asking.prepare("choice", limit=10)
-    asking.record(task, connect(url, MODEL, connections=32), path, (), price, most, estimates.append)
-    return estimates
+def estimates(url: str, path: Path | None = None, price: bool = True, most: float = 1e9) -> list[Estimate]:
+    """The estimates of a run with ten sentences."""
+    budget = {"price_in": 10.0, "price_out": 100.0, "max_cost": most} if price else {}
+    found: list[Estimate] = []
+    asking.run(MODEL, AskSettings(endpoint=url, limit=10, **budget), path, (), found.append)  # type: ignore[arg-type]
+    return found
 
 
 @pytest.mark.parametrize("number", [0, 7, 60])
 def test_a_budget_holds_with_parallel_requests(number: int) -> None:
     with chatting(lambda text, options: "(a)") as server:
         with pytest.raises(ScoringError, match=f"--max-cost .*; {number} of "):
-            record(server.url, most=(number + 0.5) * COST)
+            estimates(server.url, most=(number + 0.5) * COST)
         assert len(prompts(server)) == number
 
 
 def test_the_rest_is_estimated(tmp_path: Path) -> None:
     with chatting(lambda text, options: "(a)") as server:
         with pytest.raises(ScoringError, match="max-cost"):
-            record(server.url, tmp_path, most=50.5 * COST)
-        (rest,) = record(server.url, tmp_path)
+            estimates(server.url, tmp_path, most=50.5 * COST)
+        (rest,) = estimates(server.url, tmp_path)
         assert len(prompts(server)) == len(set(prompts(server))) == 120
     assert rest.prompts == 120 - 50
     assert rest.money == pytest.approx(70 * COST)
@@ -220,8 +216,8 @@ def test_a_server_that_counts_no_tokens_has_no_cost() -> None:
         status, headers, content = said("(a)")
         intercept(server, lambda body: (status, headers, {**content, "usage": None}))
         with pytest.raises(ScoringError, match="does not report token counts"):
-            record(server.url)
-        (estimate,) = record(server.url, price=None)
+            estimates(server.url)
+        (estimate,) = estimates(server.url, price=False)
     assert estimate.tokens_in == estimate.tokens_out == 0
 
 
@@ -267,10 +263,10 @@ def test_responses_that_end_a_run(response: Any, message: str) -> None:
 
 def test_servers_that_cannot_chat() -> None:
     with chatting(lambda text, options: "(a)") as server:
-        with pytest.raises(ModelError, match=r"has no model 'talkre'; choose one of talker"):
+        with pytest.raises(ModelError, match=r"has no model 'talkre'; available models: talker"):
             gest_dataset.ask("talkre", endpoint=server.url, limit=2)
         intercept(server, lambda body: (400, {}, {"error": {"message": "a chat template is needed"}}))
-        with pytest.raises(ModelError, match=r"\(a chat template is needed\).*`gest score --endpoint`"):
+        with pytest.raises(ModelError, match=r"a chat template is needed(?s:.*)`gest score --endpoint`"):
             ask(server.url)
 
 

@@ -12,7 +12,7 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError, SettingError
-from gest_dataset.measures.generated_gender import STORY
+from gest_dataset.measures.masculine_rate import STORY
 from gest_dataset.models.chat import ask as asking
 from gest_dataset.models.chat.probes import UNSHOWN
 from gest_dataset.probes.prompts import EMPTY
@@ -26,7 +26,6 @@ from tests.support.outside import require
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
 pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
-    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
 ]
 Author = Callable[[str, str], str]  # a sentence and the gender of its stereotype -> the model's text
 

@@ -24,8 +24,8 @@ from cryptography.x509.oid import NameOID
 
 from gest_dataset.errors import GestError, ModelError, ScoringError, SettingError
 from gest_dataset.models.served import client as http
-from gest_dataset.models.served.client import Client, open_client
-from tests.support.services import HALF, HANGS, Answer, Broken, Request, serving
+from gest_dataset.models.served.client import Client, UnsupportedError, open_client
+from tests.support.services import HANGS, Answer, Broken, Request, serving
 
 
 def fine(request: Request) -> Answer:
@@ -57,7 +57,7 @@ def test_retry_after_is_respected_up_to_ten_minutes(
 ) -> None:
     with serving(fine) as server:
         server.script.append((429, headers, {}))
-        assert open_client(server.url, 1).post("/v1/x", {}) == {"fine": True}
+        assert open_client(server.url, 1).request("/v1/x", {}) == {"fine": True}
     (seconds,) = waits
     assert low <= seconds <= high
 
@@ -66,14 +66,14 @@ def test_retry_after_may_be_a_date(waits: list[float]) -> None:
     moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=5)
     with serving(fine) as server:
         server.script.append((503, {"Retry-After": format_datetime(moment, usegmt=True)}, {}))
-        assert open_client(server.url, 1).post("/v1/x", {}) == {"fine": True}
+        assert open_client(server.url, 1).request("/v1/x", {}) == {"fine": True}
     assert 200 < waits[0] <= 300
 
 
 def test_delays_double_and_end(waits: list[float]) -> None:
     with serving(lambda request: (503, {}, {"error": "loading"})) as server:
         with pytest.raises(ScoringError, match=r"status 503: loading"):
-            open_client(server.url, 1).post("/v1/x", {})
+            open_client(server.url, 1).request("/v1/x", {})
         assert len(server.requests) == 9
     expected = [0.25, 0.5, 1, 2, 4, 8, 16, 20]
     assert all(0.8 * e <= seconds <= 1.2 * e for e, seconds in zip(expected, waits, strict=True))
@@ -83,56 +83,38 @@ def test_an_unreachable_server_is_tried_four_times(
     waits: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ScoringError, match=r"127\.0\.0\.1:9 does not answer: .*[Cc]onnect"):
-        open_client("http://127.0.0.1:9", 1).get("/v1/models")
+        open_client("http://127.0.0.1:9", 1).request("/v1/models")
     assert len(waits) == 3
     monkeypatch.setattr(http, "TIMEOUT", 0.1)
     with serving(lambda request: (200, {}, Broken(HANGS))) as server:
         with pytest.raises(ScoringError, match="timed out"):
-            open_client(server.url, 1).post("/v1/x", {})
+            open_client(server.url, 1).request("/v1/x", {})
         assert len(server.requests) == 4
-
-
-def test_retries_are_noted(waits: list[float]) -> None:
-    with serving(fine) as server:
-        client = open_client(server.url, 1)
-        client.post("/v1/x", {})
-        assert not client.notes()
-        server.script += [(429, {}, {}), (200, {}, Broken(HALF)), (429, {}, {})]
-        assert client.post("/v1/x", {}) == {"fine": True}
-    (note,) = client.notes()
-    assert note.startswith("requests were retried: 2 x status 429; 1 x "), note
 
 
 # ---- responses -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [400, 404, 405, 422, 501])
-def test_unsupported_requests(status: int) -> None:
-    with serving(lambda request: (status, {}, {"error": "no"})) as server:
-        client = open_client(server.url, 1)
-        assert client.get("/page") is None
-        assert client.post("/page", {}, optional=True) is None
-        assert client.rejection("/page", {}) == "no"
-        with pytest.raises(GestError, match=r"/page.*: no"):
-            client.post("/page", {})
-
-
 @pytest.mark.parametrize(
-    ("status", "content", "message"),
+    ("status", "content", "kind", "message"),
     [
-        (401, "no", r"rejected the API key \(status 401\): no"),
-        (404, {"detail": "Not Found"}, "has no /page: Not Found"),
-        (418, {"error": {"message": "a pot", "code": 1}}, "with status 418: a pot"),
-        (418, {"detail": [1, 2]}, r"with status 418: \[1, 2\]"),
-        (418, {"pot": 1}, "with status 418: {'pot': 1}"),
-        (418, "x" * 301, "with status 418: x{300}\n"),
-        (200, "\ud800", "with invalid JSON"),
+        (400, {"error": "no"}, UnsupportedError, "with status 400: no"),
+        (404, {"detail": "Not Found"}, UnsupportedError, "with status 404: Not Found"),
+        (401, "no", ModelError, r"rejected the API key \(status 401\): no"),
+        (418, {"error": {"message": "a pot", "code": 1}}, ScoringError, "with status 418: a pot"),
+        (418, {"detail": [1, 2]}, ScoringError, r"with status 418: \[1, 2\]"),
+        (418, {"pot": 1}, ScoringError, "with status 418: {'pot': 1}"),
+        (418, "x" * 301, ScoringError, "with status 418: x{300}\n"),
+        (200, "\ud800", ScoringError, "with invalid JSON"),
     ],
 )
-def test_error_messages(status: int, content: Any, message: str) -> None:
-    kind = ModelError if status in (401, 404) else ScoringError
-    with serving(lambda request: (status, {}, content)) as server, pytest.raises(kind, match=message):
-        open_client(server.url, 1).post("/page", {})
+def test_error_messages(status: int, content: Any, kind: type[GestError], message: str) -> None:
+    with serving(lambda request: (status, {}, content)) as server:
+        client = open_client(server.url, 1)
+        with pytest.raises(kind, match=message):
+            client.request("/page", {})
+        if kind is UnsupportedError:
+            assert client.try_request("/page") is None
 
 
 # ---- addresses and keys ----------------------------------------------------------------------------------
@@ -184,14 +166,14 @@ def test_a_key_is_sent_and_in_no_message(
     assert "sk-secret" not in repr(open_client("host", 1))
     raised = pytest.raises(GestError, match="Bearer <GEST_ENDPOINT_KEY>")
     with serving(lambda request: (status, {}, {"error": request.headers["Authorization"]})) as server, raised:
-        open_client(server.url, 1).post("/v1/x", {})
+        open_client(server.url, 1).request("/v1/x", {})
 
 
 def test_a_proxy_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.delenv("no_proxy", raising=False)
     with serving(fine) as server:
-        assert open_client(server.url, 1).get("/v1/models") == {"fine": True}
+        assert open_client(server.url, 1).request("/v1/models") == {"fine": True}
 
 
 # ---- several requests at a time --------------------------------------------------------------------------
@@ -232,25 +214,6 @@ def test_requests_in_flight_complete_before_an_error_is_raised() -> None:
     with pytest.raises(ValueError, match="no"):
         list(map(results.extend, Client("x", 2).map(send, iter(range(100)))))
     assert results == [(0, 0)]
-
-
-def test_after_an_error_a_hanging_request_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_DRAIN", 0.05)
-    release, ended = Event(), Event()
-
-    def send(client: Client, item: int) -> int:
-        if item == 1:
-            raise ValueError("no")
-        release.wait(10)
-        ended.set()
-        return item
-
-    try:
-        with pytest.raises(ValueError, match="no"):
-            list(Client("x", 2).map(send, iter(range(10))))
-        assert not ended.is_set()
-    finally:
-        release.set()
 
 
 # ---- certificates ----------------------------------------------------------------------------------------
@@ -306,13 +269,13 @@ def encrypted(certificate: Path) -> Iterator[str]:
 
 def test_an_unknown_certificate_is_refused(encrypted: str, waits: list[float]) -> None:
     with pytest.raises(ScoringError, match=r"does not answer: .*certificate"):
-        open_client(encrypted, 1).get("/v1/models")
-    assert not waits
+        open_client(encrypted, 1).request("/v1/models")
+    assert len(waits) == 3
 
 
 def test_ssl_cert_file(encrypted: str, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    assert open_client(encrypted, 1).get("/v1/models") == {"fine": True}
+    assert open_client(encrypted, 1).request("/v1/models") == {"fine": True}
 
 
 # ---- Ctrl-C ----------------------------------------------------------------------------------------------
@@ -323,7 +286,7 @@ import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from gest_dataset.models.served import client
 print("asking", flush=True)
-client.open_client(sys.argv[1], 1).get("/v1/models")
+client.open_client(sys.argv[1], 1).request("/v1/models")
 """
 
 

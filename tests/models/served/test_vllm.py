@@ -16,12 +16,11 @@ import gest_dataset
 from gest_dataset.models.chat.probes import CHAT_PROBES
 from gest_dataset.models.served.model import connect
 from tests.models.served.test_scores import numbers
-from tests.support.launching import free_port
+from tests.support.killing import free_port
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.usefixtures("mirror", "one_thread"),
-    pytest.mark.filterwarnings("ignore::gest_dataset.statistics.checks.UndefinedWarning"),
 ]
 
 

@@ -18,14 +18,6 @@ def documents(number: int, size: int = 5) -> list[list[str]]:
     return made
 
 
-def shuffled(made: list[list[str]]) -> list[list[str]]:
-    """The same sentences in other documents: nothing is left to learn."""
-    sentences = [sentence for document in made for sentence in document]
-    random.Random(2).shuffle(sentences)
-    size = len(made[0])
-    return [sentences[start : start + size] for start in range(0, len(sentences), size)]
-
-
 def write(path: Path, made: list[list[str]]) -> Path:
     """A .jsonl file with lists of sentences, or a .txt file with a sentence a line."""
     if path.suffix == ".jsonl":

@@ -19,9 +19,10 @@ import gest_dataset
 from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import GestError, ModelError, OutputError, SettingError
+from gest_dataset.models.base import Settings
 from gest_dataset.models.loading import load_model
 from gest_dataset.probes.tokenization import make_probe_tokenizer
-from gest_dataset.studies.nsp import Plan, Trained, train, training
+from gest_dataset.studies.nsp import Plan, train, training
 from gest_dataset.studies.nsp.pairs import NEXT
 from tests.studies.nsp import corpora
 from tests.support import killing, zoo
@@ -38,11 +39,11 @@ FAST: dict[str, Any] = {
 }
 
 
-def learn(animal: str, data: Path, output: Path, **settings: Any) -> Trained:
+def learn(animal: str, data: Path, output: Path, **settings: Any) -> dict[str, Any]:
     return learn_from(zoo.directory(animal), data, output, **settings)
 
 
-def learn_from(model: Path, data: Path, output: Path, **settings: Any) -> Trained:
+def learn_from(model: Path, data: Path, output: Path, **settings: Any) -> dict[str, Any]:
     plan = Plan(str(model), [str(data)], **{**FAST, **settings})
     return train(plan, output, device="cpu", progress=False)
 
@@ -55,11 +56,12 @@ def weights(output: Path) -> str:
 def test_train_and_score_a_causal_model(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(400))
     done = learn("gpt2", data, tmp_path / "nsp")
-    assert done.accuracy_low > 0.9
-    assert done.accuracy_high <= 1 - corpora.CHANCE / 2 + 0.05  # what is the same topic by chance is no error
-    assert (done.counts.documents, done.counts.short, done.counts.test) == (400, 0, 320)
-    assert done.counts.train == 360 * 4 * 2
-    assert done.steps == 3 * done.counts.train // 32
+    assert done["accuracy_low"] > 0.9
+    assert (
+        done["accuracy_high"] <= 1 - corpora.CHANCE / 2 + 0.05
+    )  # what is the same topic by chance is no error
+    assert done["counts"] == {"documents": 400, "short": 0, "train": 360 * 4 * 2, "test": 320}
+    assert done["steps"] == 3 * done["counts"]["train"] // 32
     assert not (tmp_path / "nsp" / training.TRAINING).exists()
 
     model = AutoModelForSequenceClassification.from_pretrained(tmp_path / "nsp").eval()
@@ -79,8 +81,8 @@ def test_train_and_score_a_causal_model(tmp_path: Path) -> None:
                 expected = model(**pair).logits.softmax(dim=-1)[0, NEXT]
             assert score[candidate] == pytest.approx(float(expected), abs=1e-5)
 
-    card = (tmp_path / "nsp" / training.CARD).read_text()
-    assert f"**{done.accuracy:.1%}**" in card
+    card = (tmp_path / "nsp" / "README.md").read_text()
+    assert f"**{done['accuracy']:.1%}**" in card
     assert "| 0 | `is next` |" in card
     record = json.loads((tmp_path / "nsp" / training.RECORD).read_text())
     losses = [loss for _, loss in record["result"]["losses"]]
@@ -95,8 +97,8 @@ def test_every_kind_trains_and_scores(tmp_path: Path, animal: str) -> None:
     """Of a T5 the decoder's state at the end token is classified; padding changes no answer."""
     data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
     done = learn(animal, data, tmp_path / "nsp", max_steps=2)
-    assert done.steps == 2
-    loaded = load_model(str(tmp_path / "nsp"), "cpu", "float32")
+    assert done["steps"] == 2
+    loaded = load_model(str(tmp_path / "nsp"), Settings(device="cpu", dtype="float32"))
     assert loaded.kind == "nsp"
     assert type(loaded.model).__name__.endswith("ForSequenceClassification")
     config = "stereoset_en_intersentence"
@@ -114,7 +116,7 @@ def test_a_checkpoint_in_the_stereoset_study(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
     model, trained = str(zoo.directory("t5")), tmp_path / "t5-nsp"
     learn("t5", data, trained, max_steps=2)
-    inputs = studies.Inputs(models=[model], folder=tmp_path / "study", loading=(("device", "cpu"),))
+    inputs = studies.Inputs(models=[model], folder=tmp_path / "study", loading={"device": "cpu"})
     study = studies.stereoset(inputs, ["en"], {model: str(trained)})
     own = gest_dataset.score(str(trained), "stereoset_en_intersentence", device="cpu").result()
     rows = [
@@ -174,35 +176,27 @@ def test_a_killed_training_resumes(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Trainer, "training_step", counted)
         done = learn("gpt2", data, tmp_path / "killed", epochs=1)
-    assert len(seen) < whole.steps == done.steps
-    assert weights(tmp_path / "killed") == weights(whole.folder)
-    assert (done.accuracy, done.counts) == (whole.accuracy, whole.counts)
+    assert len(seen) < whole["steps"] == done["steps"]
+    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+    assert (done["accuracy"], done["counts"]) == (whole["accuracy"], whole["counts"])
 
 
 # ---- what is refused ---------------------------------------------------------------------------------------
 
 
-def test_wrong_settings(tmp_path: Path) -> None:
+def test_what_is_refused(tmp_path: Path) -> None:
     data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
     with pytest.raises(ModelError, match="has a classification head already"):
         learn("bert-nsp", data, tmp_path / "nsp")
-    with pytest.raises(SettingError, match="GGUF files cannot be trained"):
-        train(Plan("model.gguf", [str(data)]), tmp_path / "nsp", device="cpu")
     with pytest.raises(SettingError, match="float16 needs CUDA"):
         learn("gpt2", data, tmp_path / "nsp", dtype="float16")
-    for wrong in (0.0, -1e-3, float("nan")):
-        with pytest.raises(SettingError, match="trains nothing"):
-            learn("gpt2", data, tmp_path / "nsp", learning_rate=wrong)
-    with pytest.raises(SettingError, match="trains nothing"):
-        learn("gpt2", data, tmp_path / "nsp", head_learning_rate=0.0)
-    assert not (tmp_path / "nsp").exists()
-
-
-def test_a_diverged_model_is_not_saved(tmp_path: Path) -> None:
-    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
     with pytest.raises(ModelError, match="diverged"):
         learn("gpt2", data, tmp_path / "nsp", learning_rate=1e30, max_steps=2)
     assert not (tmp_path / "nsp" / "model.safetensors").exists()
+    same = corpora.write(tmp_path / "same.txt", [corpora.documents(1)[0]] * 30)
+    for few in (same, corpora.write(tmp_path / "few.txt", corpora.documents(10))):
+        with pytest.raises(GestError, match="at least 11 different ones"):
+            learn("gpt2", few, tmp_path / "few")
 
 
 def test_another_training_in_the_folder(tmp_path: Path) -> None:
@@ -221,18 +215,3 @@ def test_another_training_in_the_folder(tmp_path: Path) -> None:
     (tmp_path / "mine" / "thesis.txt").write_text("mine")
     with pytest.raises(OutputError, match=r"thesis\.txt"):
         learn("gpt2", data, tmp_path / "mine")
-
-
-@pytest.mark.parametrize(
-    ("documents", "message"),
-    [
-        (corpora.documents(1), "have 1 documents with two or more sentences"),
-        (corpora.documents(10), "have 10 documents"),
-        (corpora.documents(30, size=1), "have 0 documents"),
-        ([corpora.documents(1)[0]] * 30, "at least 11 different ones"),
-    ],
-)
-def test_too_few_documents(tmp_path: Path, documents: list[list[str]], message: str) -> None:
-    data = corpora.write(tmp_path / "corpus.txt", documents)
-    with pytest.raises(GestError, match=message):
-        learn("gpt2", data, tmp_path / "nsp")

@@ -1,6 +1,6 @@
 """A small Hub on the loopback: what the real `huggingface_hub`, `datasets` and `evaluate` ask for.
 
-    with running(tmp_path) as hub:
+    with running() as hub:
         hub.add_account("ann", TOKEN)
         hub.add("dataset", "ann/gest", {"README.md": b"..."})
         # HF_ENDPOINT=hub.url for another process, or the fixture `pointed_at` for this one
@@ -9,9 +9,8 @@ It keeps repositories as commits, has a log of requests, and one fault at a chos
 is what the clients read: the code of huggingface_hub 2.4.0, datasets 5.2.0 and evaluate 0.4.6 says so.
 """
 
-from tests.support.hub.client import pointed_at
-from tests.support.hub.faults import KINDS, Fault
-from tests.support.hub.repositories import Commit, File, Repository
-from tests.support.hub.server import Hub, Request, running
+from tests.support.hub.repositories import Repository
+from tests.support.hub.server import pointed_at, running
+from tests.support.hub.state import KINDS, Fault, Hub, Request
 
-__all__ = ["KINDS", "Commit", "Fault", "File", "Hub", "Repository", "Request", "pointed_at", "running"]
+__all__ = ["KINDS", "Fault", "Hub", "Repository", "Request", "pointed_at", "running"]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-# what a new repository holds on the Hub, as far as it matters here: these are stored as large files
-ATTRIBUTES = b"".join(
-    b"%s filter=lfs diff=lfs merge=lfs -text\n" % pattern for pattern in (b"*.parquet", b"*.bin", b"*.arrow")
-)
+# What a new repository holds on the Hub, as far as it matters here: these are stored as large files
 LARGE_SUFFIXES = (".parquet", ".bin", ".arrow")
+ATTRIBUTES = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in LARGE_SUFFIXES).encode()
 LARGE_SIZE = 10_000_000
+Files = Mapping[str, "File"]
 
 
 class RefusedError(Exception):
@@ -30,7 +28,7 @@ class File:
 
     size: int
     content: bytes | None = None
-    sha256: str | None = None
+    sha256: str = ""
 
     @property
     def pointer(self) -> bytes:
@@ -44,15 +42,11 @@ class File:
         return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def plain_file(content: bytes) -> File:
-    return File(len(content), content)
-
-
 @dataclass(frozen=True)
 class Commit:
     oid: str
     parent: str | None
-    files: Mapping[str, File]
+    files: Files
     title: str
     message: str
     author: str
@@ -60,33 +54,23 @@ class Commit:
 
 
 @dataclass
-class PullRequest:
-    number: int
-    title: str
-    author: str
-    base: str
-    date: str
-    status: str = "open"
-    comments: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass
 class Repository:
-    """One repository; `readers` may read what is private or gated."""
+    """One repository; `private` ones are seen, `gated` ones read by their owners only."""
 
     type: str
     id: str
     private: bool = False
     gated: bool = False
     sdk: str | None = None
-    readers: set[str] = field(default_factory=set)
     commits: dict[str, Commit] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
-    pull_requests: dict[int, PullRequest] = field(default_factory=dict)
+    pull_requests: dict[int, Commit] = field(default_factory=dict)  # the first commit of each
+    merged: set[int] = field(default_factory=set)
 
     @property
-    def namespace(self) -> str:
-        return self.id.partition("/")[0]
+    def path(self) -> str:
+        """Where its pages are on the Hub."""
+        return self.id if self.type == "model" else f"{self.type}s/{self.id}"
 
     @property
     def head(self) -> Commit:
@@ -108,62 +92,42 @@ class Repository:
         return commits
 
     def commit(
-        self,
-        changes: Mapping[str, File | None],
-        title: str,
-        author: str,
-        revision: str = "main",
-        message: str = "",
+        self, changes: Mapping[str, File | None], title: str, author: str, to: str = "main", message: str = ""
     ) -> Commit:
         """A commit on top of a branch; None takes a file away."""
-        parent = self.at(revision) if revision in self.refs else None
+        parent = self.at(to) if to in self.refs else None
         made = self.make(parent, changes, title, author, message)
-        self.refs[revision] = made.oid
+        self.refs[to] = made.oid
         return made
 
     def make(
-        self,
-        parent: Commit | None,
-        changes: Mapping[str, File | None],
-        title: str,
-        author: str,
-        message: str = "",
+        self, parent: Commit | None, changes: Mapping[str, File | None], title: str, author: str, message: str
     ) -> Commit:
         """A commit that no branch has yet."""
         changed = {**(parent.files if parent else {}), **changes}
         files = {path: file for path, file in sorted(changed.items()) if file is not None}
-        about = (
-            parent and parent.oid,
-            sorted((p, f.oid) for p, f in files.items()),
-            title,
-            len(self.commits),
-        )
-        oid = hashlib.sha1(repr(about).encode()).hexdigest()
-        made = Commit(oid, parent.oid if parent else None, files, title, message, author, now())
-        self.commits[oid] = made
-        return made
+        base = parent.oid if parent else None
+        oids = [(path, file.oid) for path, file in files.items()]
+        oid = hashlib.sha1(repr((base, oids, title, len(self.commits))).encode()).hexdigest()
+        self.commits[oid] = Commit(oid, base, files, title, message, author, now())
+        return self.commits[oid]
 
-    def open_pull_request(self, made: Commit, base: str) -> PullRequest:
-        number = next(number for number in itertools.count(1) if number not in self.pull_requests)
+    def open_pull_request(self, made: Commit) -> int:
+        number = len(self.pull_requests) + 1
         self.refs[f"refs/pr/{number}"] = made.oid
-        self.pull_requests[number] = PullRequest(number, made.title, made.author, base, made.date)
-        return self.pull_requests[number]
+        self.pull_requests[number] = made
+        return number
 
     def merge(self, number: int, author: str) -> Commit:
-        """What the pull request changes, on top of its base."""
-        pull_request = self.pull_requests[number]
-        base, tip = self.at(pull_request.base), self.at(f"refs/pr/{number}")
-        shared = {commit.oid for commit in self.history(base.oid)}
-        origin = next(commit for commit in self.history(tip.oid) if commit.oid in shared)
-        paths = origin.files.keys() | tip.files.keys()
-        changed = {p: tip.files.get(p) for p in paths if tip.files.get(p) != origin.files.get(p)}
-        pull_request.status = "merged"
-        return self.commit(changed, f"{pull_request.title} (#{number})", author, pull_request.base)
+        """Put the files of a pull request onto main."""
+        self.merged.add(number)
+        title = f"{self.pull_requests[number].title} (#{number})"
+        return self.commit(self.at(f"refs/pr/{number}").files, title, author)
 
 
 def new_repository(type: str, id: str, **facts: object) -> Repository:
     repository = Repository(type, id, **facts)  # type: ignore[arg-type]
-    repository.commit({".gitattributes": plain_file(ATTRIBUTES)}, "initial commit", "system")
+    repository.commit({".gitattributes": File(len(ATTRIBUTES), ATTRIBUTES)}, "initial commit", "system")
     return repository
 
 

@@ -1,0 +1,163 @@
+"""The commands of the studies, made from the list in `studies.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import yaml
+
+from gest_dataset.commands.console import (
+    command_line,
+    err,
+    new_table,
+    out,
+    show_json,
+    show_report,
+    show_table,
+    silence_libraries,
+)
+from gest_dataset.errors import ConfigError, convert_errors
+
+if TYPE_CHECKING:
+    from gest_dataset.runs import Run
+    from gest_dataset.studies import Study
+
+_TYPES: dict[str, Any] = {
+    "text": str | None,
+    "texts": list[str] | None,
+    "path": Path | None,
+    "paths": list[Path] | None,
+    "number": int | None,
+    "flag": bool,
+}
+_TEXTS = yaml.safe_load(Path(__file__).with_name("studies.yaml").read_text(encoding="utf-8"))
+
+
+def _parameter(name: str) -> Parameter:
+    """An option of a command: one of `options.yaml`, or one that `studies.yaml` describes."""
+    known: dict[str, tuple[Any, Any]] = {
+        "config": (str | None, None),
+        "limit": (int | None, None),
+        "device": (str, "auto"),
+        "dtype": (str, "auto"),
+        "batch_tokens": (int | None, None),
+        "as_json": (bool, False),
+    }
+    if name in known:
+        annotation, default = known[name]
+    else:
+        text = dict(_TEXTS["options"][name])
+        kind = text.pop("type")
+        argument = text.pop("argument", None)
+        names = [text.pop("name")] if "name" in text else []
+        shown = typer.Argument(metavar=argument, **text) if argument else typer.Option(*names, **text)
+        annotation, default = Annotated[_TYPES[kind], shown], False if kind == "flag" else None
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _list(text: str) -> list[str]:
+    """The parts between commas."""
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _words(text: str) -> list[str]:
+    """Words with commas, or the lines of a file."""
+    if Path(text).is_file():
+        with convert_errors(lambda error: ConfigError(f"{text} cannot be read: {error}.")):
+            text = Path(text).read_text(encoding="utf-8").replace("\n", ",")
+    return _list(text)
+
+
+def _checkpoints(pairs: list[str]) -> dict[str, str]:
+    """MODEL=CHECKPOINT of each model."""
+    if not all("=" in pair.strip("=") for pair in pairs):
+        raise ConfigError("--nsp takes MODEL=CHECKPOINT once per model, such as t5-base=./t5-nsp.")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+_PARSERS: dict[str, Callable[[Any], Any]] = {"words": _words, "language": _list, "nsp": _checkpoints}
+
+
+def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
+    """The command of a study: a call of its function in `gest_dataset.studies`."""
+    shared = _TEXTS["shared"] if "scores_models" in text else []
+    parameters = [*map(_parameter, [*shared, *text.get("options", []), "output", "as_json"])]
+
+    def run(**values: Any) -> None:
+        from gest_dataset import studies
+
+        own = {key: values[key] for key in text.get("options", []) if values[key] is not None}
+        own |= {key: parse(own[key]) for key, parse in _PARSERS.items() if key in own}
+        own.pop("papers", None)
+        folder = values["output"] or studies.HOME / name
+        silence_libraries(models=bool(values.get("models")))
+        if name == "heuristics" and not _is_evaluation(own):
+            _draw(own, values["as_json"])
+            return
+        if name == "heuristics":
+            study = studies.heuristics(own["sheet"])
+        elif name == "all":
+            study = studies.papers_study(**own)
+        else:
+            runs, models, limit, device, dtype, batch_tokens = (values[key] for key in shared)
+            loading = {"device": device, "dtype": dtype}
+            scoring = (limit, batch_tokens, loading, command_line(), _report_run)
+            study = getattr(studies, name)(studies.Inputs(runs or (), models or (), folder, *scoring), **own)
+        _show(study, folder, values["as_json"])
+
+    run.__doc__ = text["help"]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__dict__["__signature__"] = Signature(parameters)
+    return SimpleNamespace(run=run)
+
+
+def _report_run(run: Run) -> None:
+    err.print(f"{run.path}: {run.manifest.model} on {run.manifest.about}", soft_wrap=True)
+
+
+def _show(study: Study, folder: Path, as_json: bool) -> None:
+    """Write a study, and print its tables."""
+    page = study.write(folder, command_line())
+    if as_json:
+        show_json(study.to_json())
+    else:
+        for table in study.tables:
+            headings, rows = table.texts()
+            show_table(new_table(table.title, *headings, rows=rows))
+            if table.note:
+                out.print(table.note)
+        out.print(study.signature, style="dim", soft_wrap=True)
+    for note in study.notes:
+        err.print(f"Note: {note}", soft_wrap=True)
+    show_report(page)
+
+
+def _is_evaluation(values: Mapping[str, Any]) -> bool:
+    """Whether `gest study heuristics` evaluates a sheet, rather than draws one."""
+    if ("draw" in values) == ("sheet" in values) or ("sheet" in values and {"runs", "swaps"} & {*values}):
+        raise ConfigError(
+            "Either draw a sheet (--draw FILE.csv, from runs or --swaps FILE) or evaluate a labelled one "
+            "(--sheet FILE)."
+        )
+    return "sheet" in values
+
+
+def _draw(values: dict[str, Any], as_json: bool) -> None:
+    from gest_dataset import studies
+
+    sheet = values.pop("draw")
+    counts = studies.draw_sheet(sheet, **values)
+    if as_json:
+        show_json([[*stratum, *drawn] for stratum, drawn in counts.items()])
+        return
+    rows = [(*stratum, f"{drawn:,}", f"{total:,}") for stratum, (drawn, total) in counts.items()]
+    show_table(new_table(f"Drawn into {sheet}", "language", "outcome", "drawn", "of", rows=rows))
+    out.print(f"Fill in the column label, then run: gest study heuristics --sheet {sheet}", soft_wrap=True)
+
+
+COMMANDS = {name: _make_command(name, text) for name, text in _TEXTS["commands"].items()}

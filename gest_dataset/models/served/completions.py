@@ -1,0 +1,207 @@
+"""Log-probabilities by OpenAI's completions API, as vLLM and similar servers offer it.
+
+A prompt is a list of token ids. Temperature and top_p are 1, so that probabilities are the model's own. What
+a server can return is detected with one request of each kind before a run.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gest_dataset.errors import ModelError, ScoringError, convert_errors, describe_error
+from gest_dataset.models.served.client import Client, UnsupportedError
+from gest_dataset.probes.queries import Values
+
+COMPLETIONS = "/v1/completions"
+TOP_TOKENS = (100, 20, 5, 1)  # numbers of likeliest tokens to try, the largest first
+Ids = tuple[int, ...]
+_TOKEN_ID = "token_id:"  # prefix of a token that is given by its id
+_ZERO = -9999.0  # vLLM's log-probability of what is impossible
+# Two ways to one log-probability differ by rounding; after temperature or top_p they would differ by more
+_TOLERANCE = 0.02
+
+
+@dataclass(frozen=True)
+class Item:
+    """Asks for ln P(target | ids) of each target; without targets, for that of each id but the first."""
+
+    ids: Ids
+    targets: Ids = ()
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """The log-probabilities that a server returns: of named tokens, of texts, or of the likeliest tokens.
+
+    It generates at least `min_tokens` after a text, puts `prefix_tokens` before the ids that it is sent, and
+    takes several prompts in a request if it is `batched`. `context_length` is None if the server does not
+    report it. `fingerprint` holds the values of a fixed text, which differ for another model.
+    """
+
+    named_tokens: bool = False
+    full_texts: bool = False
+    top_tokens: int = 0
+    min_tokens: int = 0
+    prefix_tokens: int = 0
+    batched: bool = False
+    context_length: int | None = None
+    fingerprint: tuple[float, ...] = ()
+
+    @property
+    def method(self) -> str:
+        """The requested log-probabilities, in words."""
+        if self.top_tokens:
+            return f"up to {self.top_tokens} of the likeliest next tokens"
+        methods = {"named next tokens": self.named_tokens, "whole texts": self.full_texts}
+        return " and ".join(method for method, supported in methods.items() if supported)
+
+
+def request_values(
+    client: Client, model: str, able: Capabilities, items: Sequence[Item], texts: Mapping[int, str]
+) -> list[Values]:
+    """The values of items of one kind; `texts` are those of targets, for servers that do not report ids."""
+    response = client.request(COMPLETIONS, {"model": model, **request_body(items, able)})
+    choices = check_response(response, model, client.address)
+    by_index = {choice.get("index", position): choice for position, choice in enumerate(choices)}
+    if len(choices) != len(items) or by_index.keys() != set(range(len(items))):
+        raise ScoringError(f"{client.address} returned {len(choices)} choices for {len(items)} prompts.")
+    with convert_errors(
+        lambda error: UnsupportedError(
+            f"{client.address} did not return all log-probabilities ({describe_error(error)})."
+        )
+    ):
+        values = [_values(item, by_index[i]["logprobs"], able, texts) for i, item in enumerate(items)]
+        if not able.top_tokens and any(np.isnan(row).any() for row in values):
+            raise ValueError("one is missing")
+    return values
+
+
+def request_body(items: Sequence[Item], able: Capabilities) -> dict[str, Any]:
+    """The request for the values of items of one kind; a single prompt is not nested."""
+    prompts = [list(item.ids) for item in items]
+    targets = sorted({target for item in items for target in item.targets})
+    body = {
+        "prompt": prompts if len(prompts) > 1 else prompts[0],
+        "max_tokens": 1,
+        "temperature": 1,
+        "top_p": 1,
+        "return_tokens_as_token_ids": True,
+    }
+    if not targets:
+        return body | {"max_tokens": able.min_tokens, "echo": True, "logprobs": 1}
+    if able.named_tokens:
+        return body | {"logprobs": 0, "logprob_token_ids": targets}
+    return body | {"logprobs": able.top_tokens}
+
+
+def check_response(response: Any, model: str, address: str) -> list[dict[str, Any]]:
+    """The choices of a response; an error if there are none, or if another model has answered."""
+    choices = response.get("choices") if isinstance(response, dict) else None
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise ScoringError(f"{address} sent an unexpected response without choices: {str(response)[:300]}")
+    if response.get("model") not in (None, model):
+        raise ScoringError(
+            f"{address} was asked for {model!r} and answered as {response['model']!r}; use that name."
+        )
+    return choices
+
+
+def _values(item: Item, logprobs: Mapping[str, Any], able: Capabilities, texts: Mapping[int, str]) -> Values:
+    """The values of an item; NaN for a target that is not among the likeliest tokens."""
+    if item.targets:
+        tops = logprobs["top_logprobs"][0]
+        if not tops:
+            raise ValueError("there are no next tokens")
+        by_id = any(token.startswith(_TOKEN_ID) for token in tops)
+        names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "") for target in item.targets]
+        return np.array([_log_probability(tops.get(name)) for name in names])
+    end = able.prefix_tokens + len(item.ids)
+    tokens = logprobs["tokens"][able.prefix_tokens : end]
+    ids = tuple(int(token.removeprefix(_TOKEN_ID)) for token in tokens if token.startswith(_TOKEN_ID))
+    if ids and ids != item.ids:
+        raise ValueError(f"it scored the tokens {ids[:8]} … instead of {item.ids[:8]} …")
+    numbers = logprobs["token_logprobs"][able.prefix_tokens + 1 : end]
+    if len(numbers) < len(item.ids) - 1:
+        raise ValueError("the text is incomplete")
+    return np.array([_log_probability(number) for number in numbers])
+
+
+def _log_probability(value: Any) -> float:
+    number = math.nan if value is None else float(value)
+    if number > 1e-3:
+        raise ScoringError(f"The server returned {value!r} as a log-probability.")
+    return -math.inf if number <= _ZERO else number
+
+
+def find_model(client: Client, name: str | None) -> tuple[str, Mapping[str, Any]]:
+    """The model's name and the server's entry about it; a server with one model needs no name."""
+    listed = client.try_request("/v1/models") or {}
+    entries = {str(entry["id"]): entry for entry in listed.get("data") or ()}
+    if name is None and len(entries) == 1:
+        (name,) = entries
+    if name is None or (entries and name not in entries):
+        names = difflib.get_close_matches(name or "", entries, n=5, cutoff=0.0)
+        problem = "needs the name of a model" if name is None else f"has no model {name!r}"
+        raise ModelError(
+            f"{client.address} {problem}; available models: {', '.join(names) or 'it lists none'}."
+        )
+    return name, entries.get(name, {})
+
+
+def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], ids: Ids) -> Capabilities:
+    """Try every kind of request with the ids of a text of at least four tokens."""
+    text, context = Item(ids), Item(ids[:-2], ids[-2:])
+    plain = {"model": model, "prompt": list(context.ids), "max_tokens": 1}
+    response = client.try_request(COMPLETIONS, plain)
+    if response is None:
+        raise ModelError(
+            f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs. Use a server that "
+            f"has it, such as vLLM; `gest ask` needs only the chat endpoint (docs/ask.md)."
+        )
+    check_response(response, model, client.address)
+    counted = (response.get("usage") or {}).get("prompt_tokens") or 0  # with the server's own tokens
+    able = Capabilities(
+        prefix_tokens=max(0, counted - len(context.ids)), context_length=entry.get("max_model_len")
+    )
+
+    def attempt(item: Item, **changes: Any) -> Values | None:
+        try:
+            return request_values(client, model, replace(able, **changes), [item], {})[0]
+        except UnsupportedError:  # servers also ignore options that they do not support
+            return None
+
+    named = attempt(context, named_tokens=True)
+    texts = ((number, attempt(text, min_tokens=number)) for number in (0, 1))
+    min_tokens, full = next(((number, values) for number, values in texts if values is not None), (0, None))
+    top = 0
+    if named is None and full is None:
+        top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
+        if not top:
+            raise ModelError(
+                f"{client.address} returns no log-probabilities for {model!r}, so it cannot be scored. "
+                f"Enable them (docs/endpoints.md), or load the model itself; `gest ask` needs none "
+                f"(docs/ask.md)."
+            )
+    if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
+        raise ScoringError(
+            f"{client.address} returns two values for one token: {named[0]:.4f} as the next token and "
+            f"{full[-2]:.4f} within its text. Log-probabilities must be the model's own, before temperature "
+            f"and penalties; check the server's options."
+        )
+    several = client.try_request(COMPLETIONS, {**plain, "prompt": [list(context.ids)] * 2})
+    values = named if full is None else full
+    return replace(
+        able,
+        named_tokens=named is not None,
+        full_texts=full is not None,
+        top_tokens=top,
+        min_tokens=min_tokens,
+        batched=isinstance(several, dict) and len(several.get("choices") or ()) == 2,
+        fingerprint=() if values is None else tuple(values.tolist()),
+    )

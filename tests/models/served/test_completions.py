@@ -1,0 +1,247 @@
+"""Requests, responses, plans, capabilities and tokenizers of served models, each against the model itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gest_dataset.errors import GestError, ModelError, ScoringError
+from gest_dataset.measures import measure_of
+from gest_dataset.models.served import completions, plan, tokenizer
+from gest_dataset.models.served.client import Client
+from gest_dataset.models.served.completions import Capabilities, Item, detect_capabilities, find_model
+from gest_dataset.models.served.model import connect
+from gest_dataset.models.served.plan import make_batches, make_plan
+from gest_dataset.probes.queries import Query
+from tests.support import zoo
+from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
+from tests.support.services import Answer, Request, serving
+
+pytestmark = pytest.mark.usefixtures("mirror", "one_thread")
+ALL = Capabilities(named_tokens=True, full_texts=True, batched=True, context_length=LONGEST)
+TOPS = Capabilities(top_tokens=5)
+
+
+# ---- requests and responses ------------------------------------------------------------------------------
+
+
+def test_request_bodies() -> None:
+    common = {"temperature": 1, "top_p": 1, "return_tokens_as_token_ids": True}
+    one, two = Item((1, 2), (9, 7)), Item((3,), (7, 8))
+    named = {"prompt": [[1, 2], [3]], "max_tokens": 1, "logprobs": 0, "logprob_token_ids": [7, 8, 9]}
+    assert completions.request_body([one, two], ALL) == {**common, **named}
+    top = {"prompt": [1, 2], "max_tokens": 1, "logprobs": 5}
+    assert completions.request_body([one], TOPS) == {**common, **top}
+    echo = {**common, "echo": True, "logprobs": 1, "prompt": [[1, 2], [3, 4, 5]], "max_tokens": 1}
+    able = replace(ALL, min_tokens=1)
+    assert completions.request_body([Item((1, 2)), Item((3, 4, 5))], able) == echo
+
+
+def values_of(response: Any, items: list[Item], able: Capabilities = ALL) -> list[list[float]]:
+    """The values of items by a server that gives this response."""
+    with serving(lambda request: (200, {}, response)) as server:
+        texts = {5: "five", 7: "seven"}
+        rows = completions.request_values(Client(server.url, 1), "m", able, items, texts)
+    return [row.tolist() for row in rows]
+
+
+def choices(*entries: tuple[int | None, Any]) -> dict[str, Any]:
+    made = [{"logprobs": own, **({} if index is None else {"index": index})} for index, own in entries]
+    return {"model": "m", "choices": made}
+
+
+def tops(value: Any) -> dict[str, Any]:
+    return {"top_logprobs": [{"token_id:5": value}]}
+
+
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        (None, "without choices"),
+        ({"choices": [{}, 3]}, "without choices"),
+        ({**choices((0, {}), (1, {})), "model": "other"}, "answered as 'other'"),
+        (choices((0, {})), "1 choices for 2 prompts"),
+        (choices((0, {}), (0, {})), "2 choices for 2 prompts"),
+        (choices((0, tops(-1.0)), (1, None)), "did not return all log-probabilities"),
+        (choices((0, tops(-1.0)), (1, tops(0.002))), "as a log-probability"),
+        (choices((0, tops(-1.0)), (1, tops([1]))), "did not return all log-probabilities"),
+    ],
+)
+def test_unexpected_responses(response: Any, message: str) -> None:
+    with pytest.raises(ScoringError, match=message):
+        values_of(response, [Item((1,), (5,))] * 2)
+
+
+def test_choices_are_ordered_by_their_index() -> None:
+    items = [Item((1,), (5,)), Item((2,), (5,))]
+    assert values_of(choices((1, tops(-2.0)), (0, tops(-1.0))), items) == [[-1.0], [-2.0]]
+    assert values_of(choices((None, tops(-1.0)), (None, tops(-2.0))), items) == [[-1.0], [-2.0]]
+
+
+@pytest.mark.parametrize(
+    ("likeliest", "values"),
+    [
+        ({"token_id:7": -2.0, "token_id:5": -1, "token_id:9": 0.0}, [-1.0, -2.0]),
+        ({"token_id:7": -2.0}, [np.nan, -2.0]),
+        ({"five": -1.0, "seven": -2.0}, [-1.0, -2.0]),
+        ({"five": -1.0, "token_id:7": -2.0}, [np.nan, -2.0]),
+        ({"token_id:5": -9999.0, "token_id:7": -9998.5}, [-np.inf, -9998.5]),
+    ],
+)
+def test_values_of_next_tokens(likeliest: Any, values: list[float]) -> None:
+    response = choices((0, {"top_logprobs": [likeliest]}))
+    np.testing.assert_array_equal(values_of(response, [Item((1,), (5, 7))], TOPS), [values])
+
+
+def test_values_of_a_text() -> None:
+    def values(tokens: Any, numbers: Any, prefix: int = 1) -> list[float]:
+        response = choices((0, {"tokens": tokens, "token_logprobs": numbers}))
+        return values_of(response, [Item((4, 5, 6))], replace(ALL, prefix_tokens=prefix))[0]
+
+    numbered = [f"token_id:{number}" for number in (1, 4, 5, 6, 8)]
+    numbers = [None, -9.0, -1.0, -2, -8.0]
+    for tokens in (numbered, numbered[:4], ["a", "b", "c", "d"]):
+        assert values(tokens, numbers) == [-1.0, -2.0]
+    for tokens, given in ((numbered[:3], numbers), (numbered, numbers[:3]), (None, numbers)):
+        with pytest.raises(ScoringError, match="did not return all log-probabilities"):
+            values(tokens, given)
+    with pytest.raises(ScoringError, match=r"scored the tokens \(1, 4, 5\)"):
+        values(numbered, numbers, prefix=0)
+
+
+# ---- plans -----------------------------------------------------------------------------------------------
+
+
+def test_two_words_at_one_position_are_one_context() -> None:
+    query = Query((7, 8, 9), (2, 2), (1, 2), normalise=False)
+    assert make_plan([query], True, True)[0] == [Item((7, 8, 9), (1, 2))]
+    assert make_plan([query], False, True)[0] == [Item((7, 8, 9, 1)), Item((7, 8, 9, 2))]
+
+
+def test_a_continuation_is_one_text_and_contains_shorter_ones() -> None:
+    query, beginning = Query((7, 8, 9), (0, 1, 2), (8, 9, 1)), Query((7, 8), (0, 1), (8, 9))
+    contexts = [Item((7,), (8,)), Item((7, 8), (9,)), Item((7, 8, 9), (1,))]
+    assert make_plan([query], True, False)[0] == contexts
+    (text,), sources = make_plan([beginning, query], True, True)
+    assert text == Item((7, 8, 9, 1))
+    assert sources == [[(text, 0), (text, 1)], [(text, 0), (text, 1), (text, 2)]]
+
+
+def test_batches_stay_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("MAX_PROMPTS", 3), ("MAX_TOKENS", 6), ("MAX_NAMED", 3)):
+        monkeypatch.setattr(plan, name, value)
+    ones = [Item((n,), (1,)) for n in range(4)]
+    assert list(make_batches(ones[::-1], ALL)) == [ones[:3], ones[3:]]
+    assert list(make_batches(ones[:2], replace(ALL, batched=False))) == [[ones[0]], [ones[1]]]
+    texts = [Item((1, 2, 3, 4)), Item((1, 2)), Item((1, 3)), Item(tuple(range(9)))]
+    assert list(make_batches(texts, ALL)) == [[texts[1], texts[2]], [texts[0]], [texts[3]]]
+    named = [Item((1,), (1, 2)), Item((2,), (1, 2, 3)), Item((3,), (4,))]
+    assert list(make_batches(named, ALL)) == [named[:2], named[2:]]
+    assert list(make_batches(named, replace(ALL, named_tokens=False))) == [named]
+    assert list(make_batches([ones[0], texts[1]], ALL)) == [[texts[1]], [ones[0]]]
+
+
+# ---- capabilities ----------------------------------------------------------------------------------------
+
+
+def test_finding_the_model() -> None:
+    one, two = {"id": "one", "max_model_len": 5}, {"id": 2}
+    with serving(lambda request: (404, {}, {})) as server:
+        client = Client(server.url, 1)
+        assert find_model(client, "any") == ("any", {})
+        server.translate = lambda request: (200, {}, {"data": [one, two]})
+        assert find_model(client, "2") == ("2", two)
+        for name, message in (
+            ("onne", "no model 'onne'; available models: one, 2"),
+            (None, "needs the name"),
+        ):
+            with pytest.raises(ModelError, match=message):
+                find_model(client, name)
+        server.translate = lambda request: (200, {}, {"data": [one]})
+        assert find_model(client, None) == ("one", one)
+
+
+def sentence_ids() -> tuple[int, ...]:
+    return tuple(zoo.load("gpt2")[1](tokenizer.SENTENCES[0])["input_ids"])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expected", "method"),
+    [
+        (VLLM, ALL, "named next tokens and whole texts"),
+        (ECHO, replace(ALL, named_tokens=False, min_tokens=1, batched=False), "whole texts"),
+        (replace(VLLM, echo=False), replace(ALL, full_texts=False), "named next tokens"),
+        (
+            TOP,
+            replace(ALL, named_tokens=False, full_texts=False, top_tokens=5),
+            "up to 5 of the likeliest next tokens",
+        ),
+        (replace(VLLM, in_front=(5, 6)), replace(ALL, prefix_tokens=2), "named next tokens and whole texts"),
+    ],
+)
+def test_capabilities(dialect: Any, expected: Capabilities, method: str) -> None:
+    ids = sentence_ids()
+    with served("gpt2", dialect) as server:
+        able = detect_capabilities(Client(server.url, 1), MODEL, {"max_model_len": LONGEST}, ids)
+    assert replace(able, fingerprint=()) == expected
+    assert bool(able.fingerprint) == (dialect is not TOP)
+    assert able.method == method
+
+
+def test_two_values_for_one_token_are_an_error() -> None:
+    """A server whose log-probabilities are after a temperature."""
+    with served("gpt2") as server:
+        answer = server.translate
+
+        def shifted(request: Request) -> Answer:
+            status, headers, content = answer(request)
+            for choice in content.get("choices", ()):
+                if not request.body.get("echo") and choice.get("logprobs"):
+                    tops = choice["logprobs"]["top_logprobs"]
+                    choice["logprobs"]["top_logprobs"] = [{k: v - 0.03 for k, v in t.items()} for t in tops]
+            return status, headers, content
+
+        server.translate = shifted
+        with pytest.raises(ScoringError, match="two values for one token"):
+            detect_capabilities(Client(server.url, 1), MODEL, {}, sentence_ids())
+
+
+@pytest.mark.parametrize(
+    ("dialect", "message"),
+    [
+        (replace(VLLM, logprobs=False), "returns no log-probabilities .*`gest ask`"),
+        (replace(VLLM, completions=False), "which scoring needs.*`gest ask`"),
+        (replace(VLLM, name="another"), "answered as 'another'"),
+    ],
+)
+def test_servers_that_cannot_score(dialect: Any, message: str) -> None:
+    with served("gpt2", dialect) as server, pytest.raises(GestError, match=message):
+        detect_capabilities(Client(server.url, 1), MODEL, {}, sentence_ids())
+
+
+# ---- tokenizers ------------------------------------------------------------------------------------------
+
+
+def test_a_tokenizer_must_be_the_servers() -> None:
+    with served("gpt2") as server:
+        client = Client(server.url, 1)
+        with pytest.raises(ModelError, match="is not the tokenizer of"):
+            tokenizer.load_tokenizer(str(zoo.directory("llama")), client, MODEL)
+        with pytest.raises(ModelError, match="cannot be loaded"):
+            tokenizer.load_tokenizer("/nowhere", client, MODEL)
+        assert tokenizer.load_tokenizer(str(zoo.directory("gpt2")), client, MODEL)[1] == []
+    with served("gpt2", replace(VLLM, tokenize=False)) as server:
+        _, (note,) = tokenizer.load_tokenizer(str(zoo.directory("gpt2")), Client(server.url, 1), MODEL)
+        assert "not checked" in note
+
+
+def test_the_reader_of_a_served_model() -> None:
+    probe = measure_of(["masculine", "feminine", "stereotype", "word_index"], "mine")[1]
+    own = zoo.load("gpt2")[1]
+    with served("gpt2", replace(VLLM, in_front=(5, 6))) as server:
+        reader = connect(server.url, None, str(zoo.directory("gpt2"))).reader(probe, frozenset())
+    start = own.bos_token_id if own.bos_token_id is not None else own.eos_token_id
+    assert (reader.limit, reader.start_id, reader.end_id) == (LONGEST - 1 - 2, start, own.eos_token_id)
