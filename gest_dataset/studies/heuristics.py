@@ -11,11 +11,9 @@ the size of each stratum (`statistics.shares`: Wilson's interval of a weighted m
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -30,13 +28,14 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import atomic_path, csv_text, parse_json, write_json
+from gest_dataset.storage import atomic_path, csv_text, json_value, parse_json, write_json
 from gest_dataset.studies.inputs import make_study
-from gest_dataset.studies.study import Row, Study, Table
+from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
-_COLUMNS = ["language", "outcome", "label"]
+_STRATUM = ["language", "outcome"]
 _LISTED = 8  # lines in a message
+GENDER, SWAPS = "gender", "swaps"
 Stratum = tuple[str, str]  # language, outcome
 
 
@@ -59,7 +58,6 @@ class Kind:
 
 _TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
 KINDS = {name: Kind(**values) for name, values in yaml.safe_load(_TEXT).items()}
-GENDER, SWAPS = "gender", "swaps"
 
 
 @dataclass(frozen=True)
@@ -108,23 +106,23 @@ def draw_sheet(
         raise ConfigError(
             f"{sheet} or its key exists and may have labels. Choose another name, or remove it."
         )
-    found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
-    source = {str(run.path): run.manifest.signature for run in found}
-    name, samples = GENDER, _translations(found)
     if swaps is not None:
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
+    else:
+        found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
+        name, samples = GENDER, _translations(found)
+        source = {str(run.path): run.manifest.signature for run in found}
     kind = KINDS[name]
     if samples.empty:
         raise DataError("There are no samples to draw from.")
     number = number or kind.number
     generator = np.random.default_rng(seed)
-    parts: list[pd.DataFrame] = []
-    counts: dict[Stratum, tuple[int, int]] = {}
-    for (language, outcome), own in samples.groupby(["language", "outcome"]):
-        chosen = generator.choice(len(own), min(number, len(own)), replace=False)
-        parts.append(own.iloc[sorted(chosen.tolist())])
-        counts[language, outcome] = len(chosen), len(own)
-    drawn = pd.concat(parts)
+    population = samples.groupby(_STRATUM).size()
+    chosen = [
+        sorted(generator.choice(size, min(number, size), replace=False).tolist()) for size in population
+    ]
+    strata = [own for _, own in samples.groupby(_STRATUM)]
+    drawn = pd.concat([own.iloc[places] for own, places in zip(strata, chosen, strict=True)])
     drawn = drawn.iloc[generator.permutation(len(drawn))]
     drawn["id"] = [f"{place:04d}" for place in range(1, len(drawn) + 1)]
     key = {
@@ -132,25 +130,24 @@ def draw_sheet(
         "seed": seed,
         "number": number,
         "source": source,
-        "rows": dict(zip(drawn["id"], drawn[["language", "outcome"]].to_numpy().tolist(), strict=True)),
-        "population": [[*stratum, size] for stratum, (_, size) in counts.items()],
+        "rows": dict(zip(drawn["id"], drawn[_STRATUM].to_numpy().tolist(), strict=True)),
+        "population": [[*stratum, size] for stratum, size in population.items()],
     }
     columns = ["id", "language", *kind.texts, "label"]
-    write_json(key_path(sheet), key)
+    write_json(key_path(sheet), json_value(key))
     with atomic_path(sheet) as partial:
         rows = drawn.assign(label="")[columns].to_numpy().tolist()
         partial.write_text(csv_text(columns, rows), encoding="utf-8")
-    return counts
+    return {stratum: (min(number, size), size) for stratum, size in population.to_dict().items()}
 
 
 def _translations(runs: Sequence[Run]) -> pd.DataFrame:
     """The translations of runs with the outcome of the heuristic."""
-    parts = []
-    for run in runs:
-        table = run.table.select(["source", "translation", "gender", "problem"]).to_pandas()
-        table = table[table["problem"] == ""]
-        parts.append(table.assign(language=run.manifest.language, outcome=table["gender"].map(_OUTCOMES)))
-    return pd.concat(parts) if parts else pd.DataFrame()
+    parts = [run.table.to_pandas().assign(language=run.manifest.language) for run in runs]
+    if not parts:
+        return pd.DataFrame()
+    table = pd.concat(parts)
+    return table[table["problem"] == ""].assign(outcome=lambda rows: rows["gender"].map(_OUTCOMES))
 
 
 def _pairs(file: Path) -> pd.DataFrame:
@@ -163,7 +160,7 @@ def _pairs(file: Path) -> pd.DataFrame:
     frame = pd.DataFrame({name: table.texts(name) for name in texts})
     frame["language"] = table.texts("language") if "language" in table.columns else ""
     frame["outcome"] = list(map(first_letter_outcome, frame["masculine"], frame["feminine"]))
-    return frame.dropna().drop_duplicates().sort_values(["language", "outcome", *texts])
+    return frame.dropna().drop_duplicates().sort_values([*_STRATUM, *texts])
 
 
 def first_letter_outcome(masculine: str, feminine: str) -> str | None:
@@ -203,20 +200,20 @@ def read_sheet(sheet: Path) -> LabelledSheet:
             f"{sheet}: {len(lines)} of {len(labels)} rows (lines {some}) need a label: {kind.legend}."
         )
     rows = [(*drawn[name], label) for name, label in zip(ids, labels, strict=True)]
-    return LabelledSheet(kind, pd.DataFrame(rows, columns=_COLUMNS), population)
+    return LabelledSheet(kind, pd.DataFrame(rows, columns=[*_STRATUM, "label"]), population)
 
 
 def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
     """The authors' 160 pairs: two lines and a label each, with the outcome of our first-letter rule."""
     stripped = [line.strip() for line in lines]
     rows = []
-    for (first, second), label in zip(pairwise(stripped), stripped[2:], strict=False):
+    for first, second, label in zip(stripped, stripped[1:], stripped[2:], strict=False):
         if label in KINDS[SWAPS].labels and first and second:
             is_positive = isinstance(differing_word(first, second), WordDifference)
             rows.append(("", "positive" if is_positive else "negative", label))
     if not rows:
         raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
-    return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=_COLUMNS), {})
+    return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]), {})
 
 
 def heuristics(sheet: str | Path) -> Study:
@@ -245,13 +242,12 @@ def _confusion(labelled: LabelledSheet) -> Table:
 def _by_language(labelled: LabelledSheet) -> Table:
     """The share of right labels by language and outcome; empty for one language."""
     outcomes = list(labelled.kind.right)
-    groups = list(labelled.rows.groupby("language"))
     rows: list[Row] = [
         (str(language), *(labelled.share_right(outcome, own) for outcome in outcomes))
-        for language, own in (groups if len(groups) > 1 else [])
+        for language, own in labelled.rows.groupby("language")
     ]
     columns = ("language", *(f"predicted {outcome}" for outcome in outcomes))
-    return Table.create("languages", rows, columns=columns)
+    return Table.create("languages", rows if len(rows) > 1 else [], columns=columns)
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:
@@ -261,14 +257,13 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
     """
     sizes = {stratum: size for stratum, size in labelled.population.items() if stratum[1] in right}
     number = sum(sizes.values())
-    undefined = Estimate(math.nan, math.nan, math.nan)
     if not number:
-        return undefined, number
+        return UNDEFINED, number
     hits = labelled.rows.apply(lambda row: row["label"] in right.get(row["outcome"], ""), axis=1)
-    counts = labelled.rows.assign(hit=hits).groupby(_COLUMNS[:2])["hit"].agg(["sum", "size"])
+    counts = labelled.rows.assign(hit=hits).groupby(_STRATUM)["hit"].agg(["sum", "size"])
     drawn = counts.reindex(pd.MultiIndex.from_tuples(sizes), fill_value=0).to_numpy(dtype=float)
     if not drawn[:, 1].all():
-        return undefined, number
+        return UNDEFINED, number
     interval = rate_contrast(StratifiedCounts(*drawn.T), np.array([*sizes.values()]) / number)
     return Estimate(interval.value, interval.low, interval.high), number
 
