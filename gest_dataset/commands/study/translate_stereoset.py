@@ -32,22 +32,12 @@ def run(
     from gest_dataset.studies.stereoset_translation import translate_stereoset
     from gest_dataset.studies.stereoset_translation.checks import PROBLEMS
 
+    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    loading |= {"revision": revision, "endpoint": endpoint}
     system = options.system_of(system, translations)
-    tests = translate_stereoset(
-        language,
-        system,
-        output,
-        corrections,
-        limit,
-        command_line(),
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        revision=revision,
-        endpoint=endpoint,
-    )
-    table = new_table(f"StereoSet, {system} to {language}", "samples", *(one.test for one in tests))
+    tests = translate_stereoset(language, system, output, corrections, limit, command_line(), **loading)
     counts = [one.counts for one in tests]
+    table = new_table(f"StereoSet, {system} to {language}", "samples", *(one.test for one in tests))
     table.add_row("in English", *(f"{one['samples']:,}" for one in counts))
     for kind, leaves_out in PROBLEMS.items():
         numbers = [one["samples_by_problem"].get(kind, 0) for one in counts]
