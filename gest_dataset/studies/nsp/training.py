@@ -92,7 +92,7 @@ def train(
         raise ModelError(f"{plan.model!r} has a classification head already. Give its base model.")
     sources = [parse_source(data, plan.text) for data in plan.data]
     settings = asdict(plan) | {
-        "data": [asdict(source) | {"sha256": source.sha256} for source in sources],
+        "data": [asdict(source) for source in sources],
         "kind": kind,
         "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
         "dtype": _mixed_precision(plan.dtype, chosen, kind),
