@@ -115,7 +115,7 @@ def train(
             record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
             write_json(out / RECORD, record)
             model, tokenizer, head, record["revision"] = load_classifier(plan.model, plan.seed)
-            trainer = _make_trainer(model, tokenizer, head, settings, counts["train"], work, chosen, progress)
+            trainer = _make_trainer(model, tokenizer, head, settings, work, chosen, progress)
             record["result"] = {"counts": counts, **_fit_and_test(trainer, work)}
             _save(model, tokenizer, out, record)
         shutil.rmtree(work, ignore_errors=True)
@@ -170,14 +170,14 @@ def _make_trainer(
     tokenizer: Any,
     head: Sequence[torch.nn.Parameter],
     settings: Mapping[str, Any],
-    train_pairs: int,
     work: Path,
     device: torch.device,
     progress: bool,
 ) -> Trainer:
     """A trainer whose head and other weights have learning rates of their own."""
+    train_pairs = Dataset.from_file(str(work / pairs.TRAIN))
     per_update = settings["batch_size"] * settings["accumulate"]
-    steps = min(settings["max_steps"], settings["epochs"] * -(-train_pairs // per_update))
+    steps = min(settings["max_steps"], settings["epochs"] * -(-len(train_pairs) // per_update))
     arguments = TrainingArguments(
         output_dir=str(work),
         use_cpu=device.type == "cpu",
@@ -224,9 +224,10 @@ def _make_trainer(
         model=model,
         args=arguments,
         data_collator=collate,
-        train_dataset=Dataset.from_file(str(work / pairs.TRAIN)),
+        train_dataset=train_pairs,
         optimizers=(torch.optim.AdamW(groups, weight_decay=0.0), None),
-        preprocess_logits_for_metrics=_logits,
+        # encoder-decoder models return further outputs
+        preprocess_logits_for_metrics=lambda out, _: out[0] if isinstance(out, tuple) else out,
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
@@ -251,11 +252,6 @@ def _fit_and_test(trainer: Trainer, work: Path) -> dict[str, Any]:
         "is_not_next": float(hits[labels == pairs.NOT_NEXT].mean()),
         "losses": [[entry["step"], entry["loss"]] for entry in trainer.state.log_history if "loss" in entry],
     }
-
-
-def _logits(outputs: Any, _: Any) -> Any:
-    """The logits of a batch; encoder-decoder models return further outputs."""
-    return outputs[0] if isinstance(outputs, tuple) else outputs
 
 
 def _last_checkpoint(work: Path) -> str | None:
