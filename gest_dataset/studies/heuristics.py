@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import atomic_path, csv_text, json_value, parse_json, write_json
+from gest_dataset.storage import atomic_path, csv_text, parse_json, write_json
 from gest_dataset.studies.inputs import make_study
 from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
 
@@ -39,32 +40,18 @@ GENDER, SWAPS = "gender", "swaps"
 Stratum = tuple[str, str]  # language, outcome
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of sheet; heuristics.yaml explains the entries."""
-
-    outcomes: Sequence[str]
-    labels: Mapping[str, str]
-    texts: Sequence[str]
-    right: Mapping[str, str]
-    number: int
-    table: int
-    questions: Mapping[str, Mapping[str, str]]
-
-    @property
-    def legend(self) -> str:
-        return ", ".join(f"{label} ({meaning})" for label, meaning in self.labels.items())
-
-
 _TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
-KINDS = {name: Kind(**values) for name, values in yaml.safe_load(_TEXT).items()}
+KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """Language, outcome and label of each row; the sizes of the strata, empty if they are unknown."""
+    """A sheet of one of the `KINDS`: language, outcome and label of each row, and the sizes of the strata.
 
-    kind: Kind
+    The sizes are empty if they are unknown.
+    """
+
+    kind: Mapping[str, Any]
     rows: pd.DataFrame
     population: Mapping[Stratum, int]
 
@@ -72,12 +59,17 @@ class LabelledSheet:
     def counts(self) -> pd.DataFrame:
         """The confusion matrix: the number of rows by outcome and label."""
         counts = pd.crosstab(self.rows["outcome"], self.rows["label"])
-        return counts.reindex(index=self.kind.outcomes, columns=list(self.kind.labels), fill_value=0)
+        return counts.reindex(index=self.kind["outcomes"], columns=list(self.kind["labels"]), fill_value=0)
+
+    @property
+    def legend(self) -> str:
+        """The labels and their meanings."""
+        return ", ".join(f"{label} ({meaning})" for label, meaning in self.kind["labels"].items())
 
     def share_right(self, outcome: str, rows: pd.DataFrame) -> Estimate:
         """The percentage of the rows of an outcome whose label agrees with it."""
         labels = rows.loc[rows["outcome"] == outcome, "label"]
-        right = (labels == self.kind.right[outcome]).tolist()
+        right = (labels == self.kind["right"][outcome]).tolist()
         return Estimate.of(proportion("share", right, scale=100), "share")
 
 
@@ -112,17 +104,17 @@ def draw_sheet(
         found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
         name, samples = GENDER, _translations(found)
         source = {str(run.path): run.manifest.signature for run in found}
-    kind = KINDS[name]
     if samples.empty:
         raise DataError("There are no samples to draw from.")
-    number = number or kind.number
+    number = number or KINDS[name]["number"]
     generator = np.random.default_rng(seed)
-    population = samples.groupby(_STRATUM).size()
-    chosen = [
-        sorted(generator.choice(size, min(number, size), replace=False).tolist()) for size in population
-    ]
-    strata = [own for _, own in samples.groupby(_STRATUM)]
-    drawn = pd.concat([own.iloc[places] for own, places in zip(strata, chosen, strict=True)])
+    parts: list[pd.DataFrame] = []
+    counts: dict[Stratum, tuple[int, int]] = {}
+    for (language, outcome), own in samples.groupby(_STRATUM):
+        chosen = generator.choice(len(own), min(number, len(own)), replace=False)
+        parts.append(own.iloc[sorted(chosen.tolist())])
+        counts[language, outcome] = len(chosen), len(own)
+    drawn = pd.concat(parts)
     drawn = drawn.iloc[generator.permutation(len(drawn))]
     drawn["id"] = [f"{place:04d}" for place in range(1, len(drawn) + 1)]
     key = {
@@ -131,14 +123,14 @@ def draw_sheet(
         "number": number,
         "source": source,
         "rows": dict(zip(drawn["id"], drawn[_STRATUM].to_numpy().tolist(), strict=True)),
-        "population": [[*stratum, size] for stratum, size in population.items()],
+        "population": [[*stratum, size] for stratum, (_, size) in counts.items()],
     }
-    columns = ["id", "language", *kind.texts, "label"]
-    write_json(key_path(sheet), json_value(key))
+    columns = ["id", "language", *KINDS[name]["texts"], "label"]
+    write_json(key_path(sheet), key)
     with atomic_path(sheet) as partial:
         rows = drawn.assign(label="")[columns].to_numpy().tolist()
         partial.write_text(csv_text(columns, rows), encoding="utf-8")
-    return {stratum: (min(number, size), size) for stratum, size in population.to_dict().items()}
+    return counts
 
 
 def _translations(runs: Sequence[Run]) -> pd.DataFrame:
@@ -156,7 +148,7 @@ def _pairs(file: Path) -> pd.DataFrame:
     The file has the columns masculine and feminine, and optionally language.
     """
     table = read_table(file)
-    texts = KINDS[SWAPS].texts
+    texts = KINDS[SWAPS]["texts"]
     frame = pd.DataFrame({name: table.texts(name) for name in texts})
     frame["language"] = table.texts("language") if "language" in table.columns else ""
     frame["outcome"] = list(map(first_letter_outcome, frame["masculine"], frame["feminine"]))
@@ -193,14 +185,15 @@ def read_sheet(sheet: Path) -> LabelledSheet:
             f"{sheet} must contain each of the {len(drawn)} drawn rows exactly once. "
             f"Check id {', '.join(wrong[:_LISTED])}."
         )
-    lines = [str(line) for line, label in enumerate(labels, start=2) if label not in kind.labels]
+    rows = [(*drawn[name], label) for name, label in zip(ids, labels, strict=True)]
+    labelled = LabelledSheet(kind, pd.DataFrame(rows, columns=[*_STRATUM, "label"]), population)
+    lines = [str(line) for line, label in enumerate(labels, start=2) if label not in kind["labels"]]
     if lines:
         some = ", ".join(lines[:_LISTED]) + (", …" if len(lines) > _LISTED else "")
         raise DataError(
-            f"{sheet}: {len(lines)} of {len(labels)} rows (lines {some}) need a label: {kind.legend}."
+            f"{sheet}: {len(lines)} of {len(labels)} rows (lines {some}) need a label: {labelled.legend}."
         )
-    rows = [(*drawn[name], label) for name, label in zip(ids, labels, strict=True)]
-    return LabelledSheet(kind, pd.DataFrame(rows, columns=[*_STRATUM, "label"]), population)
+    return labelled
 
 
 def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
@@ -208,7 +201,7 @@ def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
     stripped = [line.strip() for line in lines]
     rows = []
     for first, second, label in zip(stripped, stripped[1:], stripped[2:], strict=False):
-        if label in KINDS[SWAPS].labels and first and second:
+        if label in KINDS[SWAPS]["labels"] and first and second:
             is_positive = isinstance(differing_word(first, second), WordDifference)
             rows.append(("", "positive" if is_positive else "negative", label))
     if not rows:
@@ -232,16 +225,16 @@ def _confusion(labelled: LabelledSheet) -> Table:
     rows: list[Row] = []
     for outcome, counts in labelled.counts.iterrows():
         name = str(outcome)
-        right = labelled.share_right(name, labelled.rows) if name in kind.right else None
-        paper = " ".join(str(printed[name][label]) for label in kind.labels)
+        right = labelled.share_right(name, labelled.rows) if name in kind["right"] else None
+        paper = " ".join(str(printed[name][label]) for label in kind["labels"])
         rows.append((name, *counts.tolist(), int(counts.sum()), right, paper))
-    columns = ("predicted", *kind.labels, "n", "right, %", "the paper's counts")
-    return Table.create("confusion", rows, columns=columns, number=kind.table, labels=kind.legend)
+    columns = ("predicted", *kind["labels"], "n", "right, %", "the paper's counts")
+    return Table.create("confusion", rows, columns=columns, number=kind["table"], labels=labelled.legend)
 
 
 def _by_language(labelled: LabelledSheet) -> Table:
     """The share of right labels by language and outcome; empty for one language."""
-    outcomes = list(labelled.kind.right)
+    outcomes = list(labelled.kind["right"])
     rows: list[Row] = [
         (str(language), *(labelled.share_right(outcome, own) for outcome in outcomes))
         for language, own in labelled.rows.groupby("language")
@@ -271,7 +264,7 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
 def _yield(labelled: LabelledSheet) -> Table:
     """Shares of all samples, and the expected numbers of samples."""
     rows: list[Row] = []
-    for question, right in labelled.kind.questions.items() if labelled.population else ():
+    for question, right in labelled.kind["questions"].items() if labelled.population else ():
         share, number = weighted_share(labelled, right)
         percent, times = (Estimate(*(factor * value for value in share)) for factor in (100, number))
         rows.append((question, number, percent, times))
