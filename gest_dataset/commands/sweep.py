@@ -13,16 +13,13 @@ import typer
 
 from gest_dataset.commands.console import (
     INTERVAL,
-    by_reason,
     command_line,
     err,
     format_value,
-    new_table,
     out,
     progress_bar,
-    show_error,
-    show_fields,
-    show_report,
+    show_failed,
+    show_left_out,
     show_table,
     silence_libraries,
 )
@@ -92,8 +89,7 @@ def run(
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
     if task is None:
         failed |= _build_leaderboard(selected, output, cells)
-    for reason, names in by_reason(failed).items():
-        show_error(f"failed: {_some(names)}\n{reason}")
+    show_failed("failed", failed, _LISTED)
     if failed:
         raise typer.Exit(1)
 
@@ -104,13 +100,13 @@ def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
 
     total = sum(cell.status != LEFT_OUT for cell in cells)
     done = sum(cell.status == DONE for cell in cells)
-    err.print(f"Cells: {total:,}{f', {done:,} of them already done' if done else ''}.", soft_wrap=True)
+    err.print(f"Cells: {total:,}{f', {done:,} of them already done' if done else ''}.")
     finished = {cell.name: cell for cell in cells}
     for job in sweep(cells, output, engine, command_line()):
         finished |= {cell.name: cell for cell in job}
         done, failed = (sum(cell.status == status for cell in job) for status in (DONE, FAILED))
         counts = f"{done} of {len(job)} cells"
-        show_fields([job[0].model.name, counts, f"{failed} failed" if failed else ""])
+        out.print(job[0].model.name, counts, *([f"{failed} failed"] if failed else []))
     return list(finished.values())
 
 
@@ -124,28 +120,23 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
         lines = write_leaderboard(suite.title, cells, output, command_line(), lambda: bar.advance(task))
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
-        table = new_table(f"{config}: {symbol}", "model", symbol, INTERVAL, "verdict")
-        for line in best[:_LISTED]:
-            table.add_row(line["name"], format_value(line["value"]), line["interval"] or "-", line["verdict"])
-        show_table(table)
+        rows = [
+            (line["name"], format_value(line["value"]), line["interval"] or "-", line["verdict"])
+            for line in best[:_LISTED]
+        ]
+        show_table(f"{config}: {symbol}", ("model", symbol, INTERVAL, "verdict"), rows)
         if len(best) > _LISTED:
             out.print(f"and {len(best) - _LISTED:,} more in the leaderboard")
-    left_out = {cell.name: cell.reason for cell in cells if cell.status == LEFT_OUT}
-    for reason, names in by_reason(left_out).items():
-        err.print(f"Left out ({reason}): {_some(names)}", soft_wrap=True)
-    show_report(output / PAGE)
+    show_left_out({cell.name: cell.reason for cell in cells if cell.status == LEFT_OUT}, _LISTED)
+    err.print(f"Report: {output / PAGE}")
     return {f"{line['name']}/{line['config']}": line["reason"] for line in lines if line["status"] == FAILED}
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
 
 
 def _estimate(suite: Suite, output: Path | None) -> None:
     """Print what each model takes, and the sum."""
     import pandas as pd
     import torch
+    from matplotlib.ticker import EngFormatter
 
     from gest_dataset.sweep.estimate import estimate
     from gest_dataset.sweep.run import TO_DO, list_cells
@@ -158,40 +149,35 @@ def _estimate(suite: Suite, output: Path | None) -> None:
             try:
                 estimates[model.name] = estimate(model, configs)
             except GestError as error:
-                err.print(f"{model.name}: no estimate: {error}", soft_wrap=True)
+                err.print(f"{model.name}: no estimate: {error}")
     if not estimates:
         raise typer.Exit(1)
     frame = pd.DataFrame.from_dict(estimates, orient="index").sort_values("hours", ascending=False)
+    longest = frame["hours"].iloc[0]
     frame.loc["all"] = frame.sum()
-    names = ["size", "cells", "tokens", "FLOP", "memory"]
-    table = new_table(suite.title, "model", *names, "hours", *(["cost"] if suite.price else []))
-    for name, row in frame.iterrows():
-        cost = [format_value(row["hours"] * suite.price)] if suite.price else []
-        table.add_row(str(name), *map(_short, row[names]), format_value(row["hours"]), *cost)
-    show_table(table)
+    hours = frame["hours"]
+    columns = {"cells": frame["cells"].astype(int)}
+    columns |= {
+        name: frame[name].map(EngFormatter(places=1)) for name in ("size", "tokens", "FLOP", "memory")
+    }
+    columns |= {"hours": hours.map(format_value)}
+    if suite.price:
+        columns["cost"] = (hours * suite.price).map(format_value)
+    show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))
     devices = max(1, torch.cuda.device_count())
-    hours = frame["hours"]["all"]
-    longest = max(hours / devices, frame["hours"].iloc[0])
     out.print(
-        f"On this machine: {format_value(hours)} device-hours, {format_value(longest)} hours on {devices} "
+        f"On this machine: {format_value(hours['all'])} device-hours, "
+        f"{format_value(max(hours['all'] / devices, longest))} hours on {devices} "
         f"device{'s' if devices > 1 else ''}, without downloads."
     )
 
 
-def _short(value: float) -> str:
-    """
-    >>> _short(134_515_008), _short(950.0)
-    ('134.5 M', '950')
-    """
-    units = ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
-    return next((f"{value / size:.1f}{unit}" for size, unit in units if value >= size), f"{value:.0f}")
-
-
 def _check_published(suite: Suite, output: Path) -> None:
     """Print which numbers differ from the GEST paper; the exit code is 1 if some do."""
+    from gest_dataset.measures.grid import Estimate
     from gest_dataset.runs.folder import find_runs
     from gest_dataset.storage import atomic_path, csv_text
-    from gest_dataset.sweep.published_numbers import COLUMNS, compare_with_published
+    from gest_dataset.sweep.published_numbers import Comparison, compare_with_published
     from gest_dataset.sweep.run import RUNS
 
     folders = [output / RUNS / model.name for model in suite.models]
@@ -202,13 +188,12 @@ def _check_published(suite: Suite, output: Path) -> None:
             f"{output} has no finished run of a model with published numbers. Models must be loaded from the "
             f"Hub in the newest revision, and scored on all samples without options."
         )
-    rows = [(*one[:4], *one.estimate, one.printed, one.differs) for one in comparisons]
     with atomic_path(output / "published.csv") as partial:
-        partial.write_text(csv_text(COLUMNS, rows), encoding="utf-8")
+        partial.write_text(csv_text(Comparison._fields, comparisons), encoding="utf-8")
     differing = [one for one in comparisons if one.differs]
     for one in differing:
         where = f"{one.table}, {one.model}, {one.where}: {one.metric}"
-        out.print(f"{where} is {one.estimate}, printed: {one.printed:g}", soft_wrap=True)
+        out.print(f"{where} is {Estimate(one.value, one.low, one.high)}, printed: {one.printed:g}")
     out.print(
         f"{len(differing):,} of {len(comparisons):,} printed numbers lie outside our 95 % interval. All are "
         f"in published.csv."

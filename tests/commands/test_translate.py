@@ -109,6 +109,25 @@ def test_sentences_of_a_user(name: str, gest: Gest, deepl: Server, monkeypatch: 
     assert deepl.asked == [texts[0], texts[2]]
 
 
+def test_the_standard_output(gest: Gest) -> None:
+    Path("made.csv").write_text("from,to\nI.,Ja.\n")
+    Path("own.txt").write_text("I.\n")
+    arguments = (
+        "translate",
+        "--system",
+        "file:made.csv",
+        "--language",
+        "sk",
+        "--input",
+        "own.txt",
+        "--output",
+    )
+    assert gest(*arguments, "o.csv").returncode == 0
+    shown = gest(*arguments, "-")
+    assert (shown.returncode, shown.stdout) == (0, Path("o.csv").read_text())
+    assert not Path("-").exists()
+
+
 def test_suspicious_translations_are_listed(gest: Gest) -> None:
     made = {"I am tired.": "I am tired.", "I was ill.": "I was very ill.", "I cried.": "PlakalÃ¡ som."}
     made["I am a man."] = "Som muž."
@@ -164,8 +183,8 @@ def test_a_system_that_lacks_a_language(gest: Gest) -> None:
     arguments = (*ON_FILE, "--language", "sk,pl,cs", "--input", "own.txt")
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "left out, the system lacks them: pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
-    assert "own.txt: sentences that are not in GEST: 1\n    'I am 7.'" in done.stderr
+    assert "Left out, the system lacks them: pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
+    assert "own.txt: 1 x not a sentence of GEST\n    'I am 7.'" in done.stderr
     assert [row["translation"] for row in rows()] == ["Mám 7.", "Je mi 7."]
     content = json.loads(gest(*arguments, "--json").stdout)
     assert [one["language"] for one in content["languages"]] == ["sk", "cs"]
@@ -173,7 +192,7 @@ def test_a_system_that_lacks_a_language(gest: Gest) -> None:
     assert (list(content["lacking"]), content["failed"]) == (["pl"], {})
     assert gest(*ON_FILE, "--language", "pl", "--input", "own.txt").returncode == 1
     done = gest(*ON_FILE, "--language", "sk")
-    assert "made.csv: sentences that are not in GEST: 1\n" in done.stderr
+    assert "made.csv: 1 x not a sentence of GEST\n" in done.stderr
 
 
 @pytest.mark.slow
