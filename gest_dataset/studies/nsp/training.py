@@ -37,7 +37,7 @@ from gest_dataset.statistics.proportions import proportion
 from gest_dataset.storage import LOCK, folder_lock, parse_json, write_json
 from gest_dataset.studies.card import write_card
 from gest_dataset.studies.nsp import pairs
-from gest_dataset.studies.nsp.corpus import parse_source, read_documents
+from gest_dataset.studies.nsp.pairs import parse_source, read_documents
 from gest_dataset.version import __version__
 
 # Learning rates by kind: the paper's for mGPT-2 and mT5, and BERT's for fine-tuning
