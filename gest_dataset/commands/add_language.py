@@ -97,20 +97,20 @@ def run(
 
 def _as_json(added: AddedLanguage) -> dict[str, Any]:
     files = {
-        name: {
+        read.path.name: {
             "rows": read.number,
             "rejected": {
                 reason: {"count": count, "examples": read.examples(reason)}
                 for reason, count in read.reasons.most_common()
             },
         }
-        for name, read in added.files.items()
+        for read in added.files.values()
     }
     return {
         "configs": {config.name: config.published_rows for config in added.configs},
         "files": files,
-        "translated": added.translated,
-        "pairs": added.pairs,
+        "translated": added.sentences("translations"),
+        "pairs": added.sentences("pairs"),
         "confirmed": added.confirmed,
         "report": str(added.report),
     }
@@ -119,20 +119,21 @@ def _as_json(added: AddedLanguage) -> dict[str, Any]:
 def _show(added: AddedLanguage) -> None:
     from gest_dataset.stereotypes import STEREOTYPES
 
-    for name, read in added.files.items():
+    for read in added.files.values():
         accepted = read.number - len(read.rejected)
-        out.print(f"{name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
+        out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
         for reason, number in read.reasons.most_common():
             out.print(f"  {number:,} rejected: {reason}", soft_wrap=True)
             for example in read.examples(reason):
                 out.print(f"      {example}", soft_wrap=True)
+    translated, pairs = added.sentences("translations"), added.sentences("pairs")
     table = new_table("Sentences of GEST", "stereotype", "translated", "with a pair")
     for number, stereotype in STEREOTYPES.items():
-        counts = (added.translated[number], added.pairs[number])
+        counts = (translated[number], pairs[number])
         table.add_row(f"{number} {stereotype.name}", *(f"{count:,}" for count in counts))
-    table.add_row("all", f"{added.translated.total():,}", f"{added.pairs.total():,}", style="bold")
+    table.add_row("all", f"{translated.total():,}", f"{pairs.total():,}", style="bold")
     show_table(table)
-    if added.pairs:
+    if pairs:
         checked = "The variants' genders were not checked; pass --parser-model (and --rules) to check them."
         if added.confirmed is not None:
             checked = f"The rules confirm the genders of both variants in {added.confirmed:,} pairs."
