@@ -130,7 +130,8 @@ def fetch(key: str, data_dir: str | os.PathLike[str] | None = None) -> Verified:
     path = cache_directory() / key
     content = path.read_bytes() if path.exists() else b""
     if git_blob_id(content) != source.blob:
-        content = download(source)
+        advice = f"Connect to the network, or set {MIRROR_VARIABLE} to a directory with {key}."
+        content = download(source.url, advice)
         if git_blob_id(content) != source.blob:
             raise SourceError(
                 f"{source.url} returned different content than the pinned file. A proxy may have changed it: "
@@ -164,23 +165,17 @@ def _from_mirror(source: Source, mirror: Path) -> Verified:
     return Verified(path, content)
 
 
-def download(source: Source) -> bytes:
-    """Download a file; connection and server errors are retried."""
+def download(url: str, advice: str) -> bytes:
+    """Download a file; connection and server errors are retried. Errors end with `advice`."""
 
     def unreachable(error: BaseException) -> UnreachableError:
-        return UnreachableError(
-            f"{source.url} cannot be reached ({describe_error(error)}).\n"
-            f"Connect to the network, or set {MIRROR_VARIABLE} to a directory with {source.key}."
-        )
+        return UnreachableError(f"{url} cannot be reached ({describe_error(error)}).\n{advice}")
 
     offline = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
     with convert_errors(unreachable):
         if constants.HF_HUB_OFFLINE or offline:
             raise ConnectionError("offline mode is on")
-        response = http_backoff("GET", source.url, max_retries=3, timeout=_TIMEOUT)
+        response = http_backoff("GET", url, max_retries=3, timeout=_TIMEOUT)
     if response.status_code != 200:
-        raise SourceError(
-            f"{source.url} returns HTTP status {response.status_code}.\n"
-            f"Get the file elsewhere and set {MIRROR_VARIABLE} to a directory with {source.key}."
-        )
+        raise SourceError(f"{url} returns HTTP status {response.status_code}.\n{advice}")
     return response.content
