@@ -26,25 +26,10 @@ from gest_dataset.measures.result import compute_result
 from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.masculine_rate import (
-    CONVENTIONS,
-    UNKNOWN,
-    correct_f_s,
-    correct_rates,
-    max_error_rate,
-    unknown_bounds,
-)
+from gest_dataset.statistics import masculine_rate as statistics
+from gest_dataset.translation import sentences
 from gest_dataset.translation.pairs import sources_not_in_gest
-from gest_dataset.translation.sentences import (
-    TranslatedSentence,
-    align,
-    gest_sentences,
-    is_file,
-    join_translations,
-    read_aligned_lines,
-    text_file,
-    texts_to_translate,
-)
+from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
 from gest_dataset.translation.translator import Translation, TranslationError, Translator
 from gest_dataset.version import __version__
@@ -97,14 +82,15 @@ class Experiment:
             # the ids of the sentences, so that runs of several systems can be paired
             columns = ("sentence_id", "stereotype", "source", "translation")
             return [TranslatedSentence(*(row[name] for name in columns)) for row in rows[: self.limit]]
-        sentences = gest_sentences(self.limit)
+        gest = sentences.gest_sentences(self.limit)
         if self.lines is not None:
-            return align(sentences, self.lines, self.settings["system"].removeprefix("file:"))
-        return join_translations(sentences, self.translate(texts_to_translate(sentences, self.system)))
+            return sentences.align(gest, self.lines, self.settings["system"].removeprefix("file:"))
+        texts = sentences.texts_to_translate(gest, self.system)
+        return sentences.join_translations(gest, self.translate(texts))
 
     def not_in_gest(self) -> dict[str, Any]:
         """The number of sources in a table of translations that are not in GEST, and the first ones."""
-        is_table = is_file(self.system) and self.lines is None
+        is_table = sentences.is_file(self.system) and self.lines is None
         return sources_not_in_gest(self.system, self.language) if is_table else {"count": 0, "examples": []}
 
 
@@ -136,8 +122,8 @@ def prepare(
     translator, lines, data, torch_device = None, None, "en", None
     if system.startswith(PUBLISHED):
         data, identity = f"{language}_translations", (system, "", "")
-    elif path := text_file(system.replace("{language}", language)):
-        lines = read_aligned_lines(path, limit)
+    elif path := sentences.text_file(system.replace("{language}", language)):
+        lines = sentences.read_aligned_lines(path, limit)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
     else:
@@ -177,17 +163,17 @@ class MasculineRates(RunResult):
         """
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
-        result |= unknown_bounds(genders, stereotypes)
+        result |= statistics.unknown_bounds(genders, stereotypes)
         accuracy = ACCURACY.get(self.metadata["language"])
         if accuracy is None:  # rules that a user has added
             return result
         counts = [(accuracy[f"{a}_as_{b}"], accuracy[a]) for a, b in (("male", "female"), ("female", "male"))]
         shares = [errors / number for errors, number in counts]
-        largest = [max_error_rate(errors, number) for errors, number in counts]
+        largest = [statistics.max_error_rate(errors, number) for errors, number in counts]
         return result | {
-            "p_corrected": correct_rates(result["p"], *shares).tolist(),
-            "f_s_corrected": correct_f_s(result["p"], *shares),
-            "f_s_corrected_most": correct_f_s(result["p"], *largest),
+            "p_corrected": statistics.correct_rates(result["p"], *shares).tolist(),
+            "f_s_corrected": statistics.correct_f_s(result["p"], *shares),
+            "f_s_corrected_most": statistics.correct_f_s(result["p"], *largest),
             "detector": accuracy,
         }
 
@@ -242,7 +228,7 @@ def masculine_rates(
         output: the directory of the run (docs/runs.md).
     """
     arguments = dict(locals())
-    checks.check_choice("convention", convention, CONVENTIONS)
+    checks.check_choice("convention", convention, statistics.CONVENTIONS)
     given = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
     experiment = prepare(**given)
     if output is None:
@@ -280,7 +266,8 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
     samples = experiment.samples()
     found = iter(experiment.detector.genders([one.translation for one in samples if not one.problem]))
     rows = [
-        asdict(sample) | asdict(Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(found))
+        asdict(sample)
+        | asdict(Detection(statistics.UNKNOWN, problem=sample.problem) if sample.problem else next(found))
         for sample in samples
     ]
     metadata = {
@@ -289,7 +276,7 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
         "config": experiment.settings["data"],
         "convention": convention,
         "samples": len(rows),
-        "known": sum(row["gender"] != UNKNOWN for row in rows),
+        "known": sum(row["gender"] != statistics.UNKNOWN for row in rows),
         "conflicts": sum(row["conflict"] for row in rows),
         "not_in_gest": experiment.not_in_gest(),
         "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),

@@ -18,11 +18,11 @@ class Translation:
     translation: str
     problem: str = ""
 
-
-def make_translation(text: str, answer: str) -> Translation:
-    """A system's answer; half of a surrogate pair, which no file can hold, becomes U+FFFD."""
-    answer = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Translation(text, answer, "" if answer.strip() else EMPTY)
+    @classmethod
+    def of(cls, text: str, answer: str) -> Translation:
+        """A system's answer; half of a surrogate pair, which no file can hold, becomes U+FFFD."""
+        answer = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return cls(text, answer, "" if answer.strip() else EMPTY)
 
 
 @dataclass(frozen=True)
