@@ -117,6 +117,7 @@ def open_model(
         settings=f"beams={BEAMS} longest={_FACTOR}n+{_EXTRA} {str(torch_dtype).removeprefix('torch.')}",
         translate=lambda texts: _translate(texts, load, budget),
         unit="tokens",
+        device=torch_device,
     )
 
 

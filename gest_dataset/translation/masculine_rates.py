@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,16 +26,20 @@ from gest_dataset.measures.result import compute_result
 from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.statistics import checks
-from gest_dataset.statistics import masculine_rate as statistics
+from gest_dataset.statistics.masculine_rate import (
+    CONVENTIONS,
+    UNKNOWN,
+    correct_f_s,
+    correct_rates,
+    max_error_rate,
+    unknown_bounds,
+)
 from gest_dataset.translation import sentences
 from gest_dataset.translation.pairs import sources_not_in_gest
 from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
 from gest_dataset.translation.translator import Translation, TranslationError, Translator
 from gest_dataset.version import __version__
-
-if TYPE_CHECKING:
-    import torch
 
 PUBLISHED = "published:"  # GEST's own translations of 2023, which are a config
 _TEXTS = ("source", "translation", "gender", "rule")
@@ -59,10 +63,8 @@ class Experiment:
     language: str
     translator: Translator | None
     detector: GenderDetector
-    limit: int | None
     settings: dict[str, Any]
     store: str | Path | None
-    device: torch.device | None
     lines: Sequence[str] | None
 
     def translate(self, texts: Sequence[str]) -> dict[str, Translation]:
@@ -76,13 +78,14 @@ class Experiment:
 
     def samples(self) -> list[TranslatedSentence]:
         """GEST's sentences with their translations."""
+        limit = self.settings["limit"]
         if self.system.startswith(PUBLISHED):
-            name = self.system.removeprefix(PUBLISHED)
-            rows = [row for row in rows_of(self.settings["data"]).to_list() if row["system"] == name]
+            rows = rows_of(self.settings["data"]).to_pandas()
+            rows = rows[rows["system"] == self.system.removeprefix(PUBLISHED)][:limit]
             # the ids of the sentences, so that runs of several systems can be paired
-            columns = ("sentence_id", "stereotype", "source", "translation")
-            return [TranslatedSentence(*(row[name] for name in columns)) for row in rows[: self.limit]]
-        gest = sentences.gest_sentences(self.limit)
+            columns = ["sentence_id", "stereotype", "source", "translation"]
+            return [TranslatedSentence(*row) for row in rows[columns].values.tolist()]
+        gest = sentences.gest_sentences(limit)
         if self.lines is not None:
             return sentences.align(gest, self.lines, self.settings["system"].removeprefix("file:"))
         texts = sentences.texts_to_translate(gest, self.system)
@@ -103,7 +106,6 @@ def prepare(
     limit: int | None = None,
     store: str | Path | None = None,
     cache: str | Path | None = None,
-    device: str = "auto",
     **loading: Any,
 ) -> Experiment:
     """Open translator and parser; every wrong setting is an error here, before anything is translated.
@@ -113,26 +115,22 @@ def prepare(
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
     offered = LANGUAGES[language].systems
-    if system.startswith(PUBLISHED) and system.removeprefix(PUBLISHED) not in offered:
+    is_published = system.startswith(PUBLISHED)
+    if is_published and system.removeprefix(PUBLISHED) not in offered:
         raise UnsupportedLanguageError(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
             f"choose from {', '.join(offered) or 'none'}."
         )
     detector = GenderDetector(language, parser, parser_model, cache)
-    translator, lines, data, torch_device = None, None, "en", None
-    if system.startswith(PUBLISHED):
-        data, identity = f"{language}_translations", (system, "", "")
-    elif path := sentences.text_file(system.replace("{language}", language)):
+    translator, lines, identity = None, None, (system, "", "")
+    if path := sentences.text_file(system.replace("{language}", language)):
         lines = sentences.read_aligned_lines(path, limit)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
-    else:
-        translator = open_translator(system, language, device=device, **loading)
+    elif not is_published:
+        translator = open_translator(system, language, **loading)
         identity = (translator.name, translator.revision, translator.settings)
-    if system.startswith("hf:"):
-        from gest_dataset.models.device import pick_device  # imports torch
-
-        torch_device = pick_device(device)
+    data, rules = f"{language}_translations" if is_published else "en", rules_hash(language)
     settings = {
         **dict(zip(("system", "revision", "translator"), identity, strict=True)),
         "language": language,
@@ -140,9 +138,9 @@ def prepare(
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint_of(data),
-        **({"rules": rules} if (rules := rules_hash(language)) else {}),
+        **({"rules": rules} if rules else {}),
     }
-    return Experiment(system, language, translator, detector, limit, settings, store, torch_device, lines)
+    return Experiment(system, language, translator, detector, settings, store, lines)
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,17 +161,17 @@ class MasculineRates(RunResult):
         """
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
-        result |= statistics.unknown_bounds(genders, stereotypes)
+        result |= unknown_bounds(genders, stereotypes)
         accuracy = ACCURACY.get(self.metadata["language"])
         if accuracy is None:  # rules that a user has added
             return result
         counts = [(accuracy[f"{a}_as_{b}"], accuracy[a]) for a, b in (("male", "female"), ("female", "male"))]
         shares = [errors / number for errors, number in counts]
-        largest = [statistics.max_error_rate(errors, number) for errors, number in counts]
+        largest = [max_error_rate(errors, number) for errors, number in counts]
         return result | {
-            "p_corrected": statistics.correct_rates(result["p"], *shares).tolist(),
-            "f_s_corrected": statistics.correct_f_s(result["p"], *shares),
-            "f_s_corrected_most": statistics.correct_f_s(result["p"], *largest),
+            "p_corrected": correct_rates(result["p"], *shares).tolist(),
+            "f_s_corrected": correct_f_s(result["p"], *shares),
+            "f_s_corrected_most": correct_f_s(result["p"], *largest),
             "detector": accuracy,
         }
 
@@ -228,7 +226,7 @@ def masculine_rates(
         output: the directory of the run (docs/runs.md).
     """
     arguments = dict(locals())
-    checks.check_choice("convention", convention, statistics.CONVENTIONS)
+    checks.check_choice("convention", convention, CONVENTIONS)
     given = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
     experiment = prepare(**given)
     if output is None:
@@ -249,7 +247,7 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
         table=DETECTIONS,
         settings={**settings, "convention": convention},
         command=command,
-        device=experiment.device,
+        device=experiment.translator.device if experiment.translator else None,
     )
     with open_run(path, manifest) as run:
         rates = measure(experiment, convention)
@@ -266,8 +264,7 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
     samples = experiment.samples()
     found = iter(experiment.detector.genders([one.translation for one in samples if not one.problem]))
     rows = [
-        asdict(sample)
-        | asdict(Detection(statistics.UNKNOWN, problem=sample.problem) if sample.problem else next(found))
+        asdict(sample) | asdict(Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(found))
         for sample in samples
     ]
     metadata = {
@@ -276,7 +273,7 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
         "config": experiment.settings["data"],
         "convention": convention,
         "samples": len(rows),
-        "known": sum(row["gender"] != statistics.UNKNOWN for row in rows),
+        "known": sum(row["gender"] != UNKNOWN for row in rows),
         "conflicts": sum(row["conflict"] for row in rows),
         "not_in_gest": experiment.not_in_gest(),
         "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gest_dataset.errors import GestError
 
@@ -40,7 +41,7 @@ class Translator:
 
     Equal `name`, `revision` and `settings` mean equal translations. `translate` yields every text once, in
     any order, and loads the model or connects when the first batch is requested. Its work is counted in
-    `unit`; `cached` is False if its translations need not be stored.
+    `unit`; `cached` is False if its translations need not be stored. `device` is that of a loaded model.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Translator:
     translate: Callable[[Sequence[str]], Generator[Batch, None, None]]
     unit: str = "characters"
     cached: bool = True
+    device: Any = None
 
 
 class TranslationError(GestError):
