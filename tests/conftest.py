@@ -42,6 +42,11 @@ from gest_dataset import cli  # noqa: E402
 datasets.disable_progress_bars()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest file comes first, so that no worker waits for it at the end."""
+    items.sort(key=lambda item: item.path.parent.name != "validation")
+
+
 def pytest_sessionfinish() -> None:
     shutil.rmtree(_HOME, ignore_errors=True)
 
