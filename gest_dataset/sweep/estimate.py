@@ -44,7 +44,7 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> dict[str, float]:
     """Estimate what one model takes on the configs that are not done."""
     if model.endpoint is not None:
         raise ModelError("a served model cannot be estimated")
-    loaded = load_empty_model(model.model, model.revision, model.trust_remote_code)
+    loaded = load_empty_model(model.model, model.settings("auto"))
     works = [measure_work(loaded, config, model) for config in configs]
     device = pick_device("cpu" if model.gpus == 0 else "auto")
     dtype = pick_dtype(model.dtype, device)
@@ -76,8 +76,8 @@ def measure_work(loaded: LoadedModel, config: str, model: SuiteModel) -> Work:
     settings = model.settings("auto")
     request = make_request(config, settings)
     kind = "nsp" if request.probe.intersentence and loaded.kind == "masked" else loaded.kind
-    reader = loaded.reader(request.probe, applicable_rules(settings.options, request.probe, kind))
-    builders = request.probe.query_builders(kind, settings.options)
+    reader = loaded.reader(request.probe, applicable_rules(settings, request.probe, kind))
+    builders = request.probe.query_builders(kind, settings)
     rows = request.rows.select(_sample(len(request.rows)))
     positions: dict[Input, set[int]] = {}
     for row in rows.to_list():

@@ -25,7 +25,6 @@ from gest_dataset.models.loading import name_and_kind
 from gest_dataset.models.names import gguf_path
 from gest_dataset.models.request import suitable_configs
 from gest_dataset.models.score import score_configs
-from gest_dataset.models.served.model import connect
 from gest_dataset.probes.options import effective_options
 from gest_dataset.runs.manifest import MANIFEST, Manifest, differences, read_manifest
 from gest_dataset.storage import check_folder
@@ -109,9 +108,7 @@ def run_job(job: Job, device: str, output: Path, command: Sequence[str] = ()) ->
     left_out: dict[str, str] = {}
     try:
         outcome = score_configs(
-            model.model
-            if model.endpoint is None
-            else connect(model.endpoint, model.model, model.tokenizer, model.connections),
+            model.model,
             dict.fromkeys(waiting, False),
             output / RUNS / model.name,
             command,
@@ -139,13 +136,13 @@ def _kind(model: SuiteModel) -> str:
     """Return masked, causal or seq2seq, from the model's configuration; a served model is causal."""
     if model.endpoint is not None:
         return "causal"
-    return name_and_kind(model.model, model.revision, model.trust_remote_code)[1]
+    return name_and_kind(model.model, model.settings("auto"))[1]
 
 
 def _cells_of(model: SuiteModel, kind: str, folder: Path) -> Iterator[Cell]:
     """Yield the cells of a model. Configs that do not suit its kind are left out."""
     chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
-    options = model.settings("auto").options
+    options = model.settings("auto")
     for config in chosen:
         probe = measure_of(list(CONFIGS[config].features), config)[1]
         if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
@@ -171,7 +168,7 @@ def _setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> 
     """Return a line for each setting in which a finished run differs from what the suite asks for."""
     existing = manifest.settings
     probe = measure_of(list(CONFIGS[config].features), config)[1]
-    kind, options = existing["kind"], model.settings("auto").options
+    kind, options = existing["kind"], model.settings("auto")
     file = gguf_path(model.model)
     expected = {
         "model": model.model if file is None else file.name,

@@ -19,11 +19,11 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.gender.detect import GenderDetector, open_detector
-from gest_dataset.models.base import Model, Sampling, Settings
+from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings
 from gest_dataset.models.chat.answers import Answers, count_readings, read_answers
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
-from gest_dataset.models.served.model import CHAT_CONNECTIONS, ServedModel, connect
+from gest_dataset.models.served.model import ServedModel, connect
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS, Manifest

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import OutputError
-from gest_dataset.models.base import LogProbs, Passes, Sampling
+from gest_dataset.models.base import CONNECTIONS, LogProbs, Passes, Sampling
 from gest_dataset.models.identity import tokenizer_fingerprint
 from gest_dataset.models.served.chat import CHAT, chat_body, detect_chat_format, parse_chat
 from gest_dataset.models.served.client import Client, open_client
@@ -33,7 +33,6 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknow
 from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.storage import CHOOSE
 
-CONNECTIONS, CHAT_CONNECTIONS = 8, 32
 SERVER = "server"
 _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another one by more
 
