@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gest_dataset.cache import ResponseCache
@@ -75,7 +75,6 @@ class Passes:
     queries: int
     inputs: int
     tokens: int
-    batches: int
     computed: int
     way: str = "plain"
 
@@ -106,16 +105,11 @@ class Sampling:
     stop: tuple[str, ...] = ()
     top: int = 0
 
-    def facts(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return {**asdict(self), "stop": list(self.stop)}
-
 
 class Model(Protocol):
     """A language model: it answers queries with log-probabilities and prompts with text.
 
-    `revision` is the commit that was loaded. The `device` of a served model is None, and its `device_name`
-    is `server`.
+    `revision` is the commit that was loaded; the `device` of a served model is None.
     """
 
     @property
@@ -128,13 +122,11 @@ class Model(Protocol):
     def revision(self) -> str | None: ...
     @property
     def device(self) -> torch.device | None: ...
-    @property
-    def device_name(self) -> str: ...
 
-    def settings(self, batch_tokens: int | None) -> dict[str, Any]:
-        """Everything that the numbers depend on: hashes of the model, device, number type, …"""
+    def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
+        """Everything that the scores, or the answers of a chat, depend on: hashes, device, number type, …"""
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, chat: bool = False) -> dict[str, Any]:
         """Further metadata, such as whether the model was loaded from the Hub under this name."""
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:

@@ -71,24 +71,22 @@ class LoadedModel:
     def device(self) -> torch.device:
         return main_device(self.model)
 
-    @property
-    def device_name(self) -> str:
-        return self.device.type
-
-    def settings(self, batch_tokens: int | None) -> dict[str, Any]:
+    def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
         return {
             **identity.fingerprint(self.model, self.tokenizer),
-            "device": self.device_name,
+            "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
             **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
             **self._quantization,
+            **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, chat: bool = False) -> dict[str, Any]:
         return {
             "from_hub": self.from_hub,
             "requested_revision": self.requested_revision,
+            "device": self.device.type,
             "parameters": self.model.num_parameters(),
             "toy": bool(getattr(self.model.config, "gest_toy", False)),
             **self._quantization,
@@ -132,7 +130,7 @@ class LoadedModel:
         return LanguageModelScorer(self.model, self.kind, pad_id)
 
     def _budget(self, batch_tokens: int | None) -> int:
-        return batch_tokens or BATCH_TOKENS.get(self.device_name, BATCH_TOKENS["cpu"])
+        return batch_tokens or BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
 
 def load_model(model: Any, settings: Settings | None = None, next_sentence: bool = False) -> LoadedModel:

@@ -202,7 +202,6 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "measure": request.measure.name,
         "templates": [template for template in builders if template and template not in unused],
         "dtype": answer.dtype,
-        "device": model.device_name,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
         "scored": len(scored),

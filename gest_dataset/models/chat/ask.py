@@ -23,7 +23,7 @@ from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings
 from gest_dataset.models.chat.answers import Answers, count_readings, read_answers
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
-from gest_dataset.models.served.model import ServedModel, connect
+from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS, Manifest
@@ -89,7 +89,7 @@ class ChatTask:
 
 def prepare(settings: AskSettings) -> ChatTask:
     """The prompts of a probe; every wrong setting is an error here, before a model is asked."""
-    name, language, limit, repeats = settings.probe, settings.language, settings.limit, settings.repeats
+    name, language, repeats = settings.probe, settings.language, settings.repeats
     if name not in CHAT_PROBES:
         raise ConfigError(f"There is no chat probe {name!r}. Choose from {', '.join(CHAT_PROBES)}.")
     probe = CHAT_PROBES[name]
@@ -103,8 +103,7 @@ def prepare(settings: AskSettings) -> ChatTask:
     temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
     if repeats > 1 and not temperature:
         raise SettingError(f"At temperature 0 all {repeats} repeats are the same; use a higher temperature.")
-    path = None if settings.prompts is None else Path(settings.prompts)
-    wordings = probe.read_wordings(language, path)
+    wordings = probe.read_wordings(language, None if settings.prompts is None else Path(settings.prompts))
     config = probe.config(language)
     if config not in CONFIGS:
         raise ConfigError(
@@ -113,25 +112,19 @@ def prepare(settings: AskSettings) -> ChatTask:
         )
     rows = rows_of(config)
     fingerprint = fingerprint_of(config, rows)
-    if limit is not None:
-        rows = rows.select(range(min(limit, len(rows))))
+    if settings.limit is not None:
+        rows = rows.select(range(min(settings.limit, len(rows))))
+    prompts = [
+        prompt
+        for row in rows.to_list()
+        for wording in wordings
+        for prompt in probe.make_prompts(row, wording, repeats)
+    ]
     max_tokens = settings.max_tokens or probe.max_tokens
-    return ChatTask(
-        settings=settings,
-        probe=probe,
-        config=config,
-        rows=rows,
-        prompts=tuple(
-            prompt
-            for row in rows.to_list()
-            for wording in wordings
-            for prompt in probe.make_prompts(row, wording, repeats)
-        ),
-        sampling=Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top),
-        wordings=wordings_id(wordings),
-        fingerprint=fingerprint,
-        detector=open_detector(language, settings.parser, settings.parser_model) if parsed else None,
-    )
+    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
+    detector = open_detector(language, settings.parser, settings.parser_model) if parsed else None
+    names = wordings_id(wordings)
+    return ChatTask(settings, probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
 
 
 @dataclass(frozen=True)
@@ -163,9 +156,9 @@ def ask(
         output: the directory of the run; the same call resumes an interrupted run.
         settings: the other fields of `AskSettings`.
     """
-    given = AskSettings(probe, language, **settings)
     arguments = {"model": model, "probe": probe, "language": language, "output": output, **settings}
-    return run(model, given, None if output is None else Path(output), python_command(ask, arguments))
+    path = None if output is None else Path(output)
+    return run(model, AskSettings(probe, language, **settings), path, python_command(ask, arguments))
 
 
 def run(
@@ -181,14 +174,11 @@ def run(
     """
     task = prepare(settings)
     chat_model = _open_model(model, settings)
-    if isinstance(chat_model, ServedModel):
-        identity = chat_model.chat_settings()
-    else:
-        identity = {**chat_model.settings(None), "chat_template": chat_model.tokenizer.chat_template}
-    identity |= {
+    identity = {
+        **chat_model.settings(chat=True),
         "revision": chat_model.revision,
         "prompts": task.wordings,
-        "sampling": task.sampling.facts(),
+        "sampling": asdict(task.sampling),
         "limit": settings.limit,
         "parser": task.detector and task.detector.signature,
     }
@@ -238,16 +228,10 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
     detector = open_detector(language, parser, parser_model) if probe.needs_parser(language) else None
     rows = run.table.to_pylist()
     prompts = [Prompt(row["id"], row["variant"], row["prompt"], row["repeat"]) for row in rows]
-    answers = [
-        Answer(
-            row["answer"],
-            row["tokens_in"],
-            row["tokens_out"],
-            row["withheld"],
-            tuple(tuple(top.values()) for top in row["top"]),
-        )
-        for row in rows
-    ]
+    answers = []
+    for row in rows:
+        top = tuple(tuple(entry.values()) for entry in row["top"])
+        answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], row["withheld"], top))
     table = read_answers(probe, detector, prompts, answers, [row["stereotype"] for row in rows])
     changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
     return Answers(table, {**run.manifest.metadata, **count_readings(table), **changed})
@@ -274,9 +258,8 @@ def _answers(
         raise ScoringError(f"No answer of {model.name} could be read: {reasons}. {examples}{advice}")
     metadata = {
         **manifest.identity(),
-        **(model.chat_facts() if isinstance(model, ServedModel) else model.facts()),
+        **model.facts(chat=True),
         "from_hub": False,
-        "device": model.device_name,
         "samples": len(task.rows),
         **counts,
         "tokens_in": sum(answer.tokens_in for answer in answers),
@@ -347,14 +330,15 @@ def collect(
 
     with bar:
         missing = [prompt for key, prompt in distinct.items() if key not in answers]
-        if missing:
-            sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
-            start = time.perf_counter()
-            fetch(sample)
+        sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
+        start = time.perf_counter()
+        fetch(sample)
+        if sample:
             seconds = time.perf_counter() - start
-            first_answers = [answers[keys[prompt]] for prompt in sample]
-            on_estimate(_estimate(model.name, first_answers, seconds, len(missing), settings))
-            fetch(missing)
+            on_estimate(
+                _estimate(model.name, [answers[keys[one]] for one in sample], seconds, len(missing), settings)
+            )
+        fetch(missing)
     return [answers[key] for key in keys.values()]
 
 
