@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from gest_dataset.errors import ScoringError
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result
 from gest_dataset.models.base import run_signature
 from gest_dataset.models.chat.probes import ChatProbe
-from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.runs.folder import RunResult
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.statistics.masculine_rate import unknown_bounds
@@ -101,16 +103,20 @@ def read_answers(
     return pa.Table.from_pylist(rows, pa.schema([(name, _TYPES.get(name, pa.string())) for name in rows[0]]))
 
 
-def count_readings(table: pa.Table) -> dict[str, Any]:
-    """How many answers were read, why the others were not, and a few examples of these."""
+def count_readings(table: pa.Table, model: str) -> dict[str, Any]:
+    """How many answers were read, why the others were not, and a few examples; an error if none was read."""
     frame = table.select(["problem", "answer"]).to_pandas()
     unread = frame[frame["problem"] != ""].groupby("problem", sort=False)["answer"]
-    return {
-        "asked": len(frame),
-        "scored": len(frame) - int(unread.size().sum()),
-        "skipped": {problem: len(texts) for problem, texts in unread},
-        "examples": {
-            problem: [text[:_EXAMPLE_LENGTH] for text in texts.unique()[:_EXAMPLES] if text.strip()]
-            for problem, texts in unread
-        },
+    skipped = {problem: len(texts) for problem, texts in unread}
+    examples = {
+        problem: [text[:_EXAMPLE_LENGTH] for text in texts.unique()[:_EXAMPLES] if text.strip()]
+        for problem, texts in unread
     }
+    scored = len(frame) - sum(skipped.values())
+    if not scored:
+        problems = Counter(skipped).most_common(3)
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
+        shown = [text for reason, _ in problems for text in examples[reason][:1]]
+        advice = " Allow longer answers with --max-tokens." if CUT in skipped else ""
+        raise ScoringError(f"No answer of {model} could be read: {reasons}. {shown}{advice}")
+    return {"asked": len(frame), "scored": scored, "skipped": skipped, "examples": examples}

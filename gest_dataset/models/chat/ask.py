@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
@@ -24,9 +23,9 @@ from gest_dataset.models.chat.answers import Answers, count_readings, read_answe
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
-from gest_dataset.probes.prompts import CUT, Answer, Prompt
+from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
-from gest_dataset.runs.manifest import ANSWERS, Manifest
+from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.version import __version__
 
@@ -197,10 +196,28 @@ def run(
         if record and record.finished:
             table = record.finished.table.replace_schema_metadata(None)
             return Answers(table, record.finished.manifest.metadata)
-        answers = _answers(task, chat_model, manifest, record.cache if record else None, on_estimate)
+        start = time.perf_counter()
+        cache = record.cache if record else None
+        answers = collect(chat_model, task.prompts, task.sampling, cache, settings, on_estimate)
+        stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
+        stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
+        table = read_answers(task.probe, task.detector, task.prompts, answers, stereotypes)
+        metadata = {
+            **manifest.identity(),
+            **chat_model.facts(chat=True),
+            "from_hub": False,
+            "samples": len(task.rows),
+            **count_readings(table, chat_model.name),
+            "tokens_in": sum(answer.tokens_in for answer in answers),
+            "tokens_out": sum(answer.tokens_out for answer in answers),
+            "notes": [],
+            "seconds": time.perf_counter() - start,
+            "gest_dataset": __version__,
+        }
+        result = Answers(table, metadata)
         if record:
-            record.finish(answers)
-    return answers
+            record.finish(result)
+    return result
 
 
 def _open_model(model: Any, settings: AskSettings) -> Model:
@@ -234,41 +251,8 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
         answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], row["withheld"], top))
     table = read_answers(probe, detector, prompts, answers, [row["stereotype"] for row in rows])
     changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
-    return Answers(table, {**run.manifest.metadata, **count_readings(table), **changed})
-
-
-def _answers(
-    task: ChatTask,
-    model: Model,
-    manifest: Manifest,
-    cache: ResponseCache | None,
-    on_estimate: Callable[[Estimate], None],
-) -> Answers:
-    start = time.perf_counter()
-    answers = collect(model, task.prompts, task.sampling, cache, task.settings, on_estimate)
-    stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
-    stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
-    table = read_answers(task.probe, task.detector, task.prompts, answers, stereotypes)
-    counts = count_readings(table)
-    if not counts["scored"]:
-        problems = Counter(counts["skipped"]).most_common(3)
-        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        examples = [text for reason, _ in problems for text in counts["examples"][reason][:1]]
-        advice = " Allow longer answers with --max-tokens." if CUT in counts["skipped"] else ""
-        raise ScoringError(f"No answer of {model.name} could be read: {reasons}. {examples}{advice}")
-    metadata = {
-        **manifest.identity(),
-        **model.facts(chat=True),
-        "from_hub": False,
-        "samples": len(task.rows),
-        **counts,
-        "tokens_in": sum(answer.tokens_in for answer in answers),
-        "tokens_out": sum(answer.tokens_out for answer in answers),
-        "notes": [],
-        "seconds": time.perf_counter() - start,
-        "gest_dataset": __version__,
-    }
-    return Answers(table, metadata)
+    counts = count_readings(table, run.manifest.model)
+    return Answers(table, {**run.manifest.metadata, **counts, **changed})
 
 
 def collect(
