@@ -205,9 +205,9 @@ def with_retries(repo: Repo, attempt: Callable[[int], T], number: int = 0) -> T:
         headers = {} if response is None else response.headers
         is_temporary = cause is not None if status is None else status in _TEMPORARY or status >= 500
         problem = _hub_error(cause or error, status, repo, is_temporary)
-    limit = parse_ratelimit_headers(headers)
-    is_exhausted = limit is not None and limit.remaining == 0
-    wait = float(limit.reset_in_seconds) if is_exhausted else parse_retry_after(headers)
+    limit, wait = parse_ratelimit_headers(headers), parse_retry_after(headers)
+    if limit is not None and limit.remaining == 0:
+        wait = float(limit.reset_in_seconds)
     if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
         raise problem  # outside of the handler: the client's error holds the request with the token
     delay = RETRY.delay(number, wait)
