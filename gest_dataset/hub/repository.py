@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any, TypeVar
@@ -266,7 +267,9 @@ def _open_pull_request(
 ) -> Committed | None:
     """Find the open pull request that already has these files."""
     for each in api.get_repo_discussions(repo.id, repo_type=repo.type, discussion_status="open"):
-        if each.title == message and each.git_reference is not None:
+        if each.title != message or each.git_reference is None:
+            continue
+        with suppress(HubError, RevisionNotFoundError):  # somebody else's, with an invalid card or no branch
             branch = read_branch(api, replace(repo, revision=each.git_reference))
             if not branch.operations(build(branch)):
                 return Committed(branch.commit, made=False, url=each.url, pull_request=each.url)

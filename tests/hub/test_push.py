@@ -16,6 +16,7 @@ from gest_dataset.hub.push import Plan
 from gest_dataset.hub.repository import NEW, REMOVED
 from tests.hub.conftest import is_commit
 from tests.support.hub import Fault, Hub, Repository
+from tests.support.hub.repositories import File
 
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
 
@@ -234,6 +235,20 @@ def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None
     check(hub, tmp_path, "en", "sk_pairs", "uk_pairs", default="en")
     with pytest.raises(ConfigError, match="--create-pr"):
         gest_dataset.push(SET, "en", create_pr=True, revision="next")
+
+
+def test_an_open_pull_request_is_found_by_its_files(hub: Hub) -> None:
+    """Not by its title: somebody else's has the same one, and a card that cannot be read."""
+    gest_dataset.push(SET, "en")
+    repository = hub.dataset(SET)
+    card = b"---\na: [\n---\n"
+    made = repository.make(
+        repository.head, {"README.md": File(len(card), card)}, "Push sk_pairs", "somebody", ""
+    )
+    repository.open_pull_request(made)
+    found = [gest_dataset.push(SET, "sk_pairs", create_pr=True)[0].committed for _ in range(2)]
+    url = f"{hub.url}/datasets/{SET}/discussions/2"
+    assert [(one.made, one.pull_request) for one in found] == [(True, url), (False, url)]
 
 
 @pytest.mark.parametrize(
