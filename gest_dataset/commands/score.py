@@ -106,7 +106,7 @@ def run(
     if not distributed.is_main():
         return
     page = _write_report(outcome, folder if several else None)
-    failures = gates.check_limits(limits, outcome)
+    failures, notes = gates.check_limits(limits, outcome)
     if as_json:
         console.show_json(_to_json(outcome, page, failures))
     elif several:
@@ -117,7 +117,7 @@ def run(
     console.show_failed("not scored", outcome.failed)
     for message in failures:
         console.show_error(message)
-    for note in gates.inconclusive(limits, outcome):
+    for note in notes:
         err.print(f"Note: {note}")
     if page:
         err.print(f"Report: {page}")

@@ -20,18 +20,11 @@ from gest_dataset.models import names
 from gest_dataset.models import score as score_module
 from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.published.models import rank_among_published
-from gest_dataset.report import page
 from gest_dataset.runs import find_runs, read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.commands.conftest import Gest
 
-pytestmark = pytest.mark.usefixtures("models")
-
-
-@pytest.fixture(autouse=True)
-def short_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports say only how many runs they have; their own tests are elsewhere."""
-    monkeypatch.setattr(page, "write_report", lambda found, path: path.write_text(str(len(found))))
+pytestmark = pytest.mark.usefixtures("models", "short_report")
 
 
 def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:

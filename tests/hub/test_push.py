@@ -12,7 +12,8 @@ from huggingface_hub import DatasetCard
 import gest_dataset
 from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.push import NEW, Plan
+from gest_dataset.hub.push import Plan
+from gest_dataset.hub.repository import NEW, REMOVED
 from tests.hub.conftest import is_commit
 from tests.support.hub import Fault, Hub, Repository
 
@@ -77,13 +78,9 @@ def titles(repository: Repository) -> list[str]:
     return [commit.title for commit in repository.history()][::-1]
 
 
-def statuses(plan: Plan) -> dict[str, str]:
-    return {part.name: part.status for part in plan.parts}
-
-
 def test_a_new_repository(hub: Hub, tmp_path: Path) -> None:
     (done,) = gest_dataset.push(SET, "sk_pairs,en,stereoset_control_gender")
-    assert statuses(done.plan) == dict.fromkeys(("sk_pairs", "en", "stereoset_control_gender", *ABOUT), NEW)
+    assert done.plan.parts == dict.fromkeys(("sk_pairs", "en", "stereoset_control_gender", *ABOUT), NEW)
     assert titles(hub.dataset(SET)) == ["initial commit", "Push sk_pairs, en, stereoset_control_gender"]
     assert done.committed.commit == hub.dataset(SET).head.oid
     check(hub, tmp_path, "sk_pairs", "en", "stereoset_control_gender", default="en")
@@ -97,16 +94,17 @@ def test_a_conflicting_commit_stays(hub: Hub, tmp_path: Path, waits: list[float]
 
     def between() -> None:
         text = card(hub).replace("<!-- gest", "\nTheirs.\n<!-- gest", 1)
-        hub.commit(hub.dataset(SET), {"README.md": text.encode(), "theirs.txt": b"!"}, "theirs")
+        text = text.replace("configs:\n", "configs:\n- config_name: theirs\n  data_files: theirs.parquet\n")
+        hub.commit(hub.dataset(SET), {"README.md": text.encode(), "theirs.parquet": b"!"}, "theirs")
 
     hub.fault = Fault("conflict", where=is_commit, between=between)
     (done,) = gest_dataset.push(SET, "sk_pairs", on_plan=plans.append)
     assert titles(hub.dataset(SET)) == ["initial commit", "Push en", "theirs", "Push sk_pairs"]
     assert done.committed.made
     assert "\nTheirs.\n" in card(hub)
-    assert "theirs.txt" in hub.dataset(SET).head.files
+    assert "theirs.parquet" in hub.dataset(SET).head.files
     check(hub, tmp_path, "en", "sk_pairs", default="en")
-    assert len(plans) == 2  # of a card of another size
+    assert [plan.unaffected for plan in plans] == [("en",), ("theirs", "en")]
 
 
 def test_text_of_others_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
@@ -205,8 +203,9 @@ def test_only_files_of_an_earlier_push_are_removed(hub: Hub, tmp_path: Path) -> 
     }
     hub.add("dataset", SET, files)
     (done,) = gest_dataset.push(SET, "en")
-    assert done.plan.removed == ("en/test-00000-of-00002.parquet",)
-    assert set(hub.dataset(SET).head.files) == set(files) - set(done.plan.removed) | {
+    removed = {path for path, status in done.plan.parts.items() if status == REMOVED}
+    assert removed == {"en/test-00000-of-00002.parquet"}
+    assert set(hub.dataset(SET).head.files) == set(files) - removed | {
         "en/test-00000-of-00001.parquet",
         ".gitattributes",
         "croissant.json",
