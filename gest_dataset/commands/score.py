@@ -96,7 +96,7 @@ def run(
 
     def show(run: ScoredRun) -> None:
         if not as_json:
-            _show_run(run) if verbose or not several else out.print(*_fields(run))
+            _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
     flat = output is not None
     rows: Any = configs
@@ -106,7 +106,7 @@ def run(
     if not distributed.is_main():
         return
     page = _write_report(outcome, folder if several else None)
-    failures = gates.check_limits(limits, outcome)
+    failures, notes = gates.check_limits(limits, outcome)
     if as_json:
         console.show_json(_to_json(outcome, page, failures))
     elif several:
@@ -117,7 +117,7 @@ def run(
     console.show_failed("not scored", outcome.failed)
     for message in failures:
         console.show_error(message)
-    for note in gates.inconclusive(limits, outcome):
+    for note in notes:
         err.print(f"Note: {note}")
     if page:
         err.print(f"Report: {page}")
@@ -201,8 +201,8 @@ def _caveats(run: ScoredRun) -> list[str]:
     return lines
 
 
-def _show_run(run: ScoredRun) -> None:
-    """Print the tables of a run, its verdict, its rank among published models, and what was left out."""
+def _show_run(run: ScoredRun, verbose: bool) -> None:
+    """Print the verdict on a run, its tables, its rank among published models, and what was left out."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
@@ -211,9 +211,9 @@ def _show_run(run: ScoredRun) -> None:
     measure = MEASURES[facts["measure"]]
     if not run.new:
         err.print(f"{run.path} is already finished; nothing is computed again.")
-    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}")
+    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}", verbose)
     published = rank_among_published(facts, run.result)
-    lines = [*tables.verdict_lines(measure, run.result), *([published.text()] if published else [])]
+    lines = [published.text()] if published else []
     for line in [*lines, *_caveats(run), f"{facts['scored']:,} of {facts['asked']:,} samples have a score."]:
         out.print(line)
     console.show_problems(facts["skipped"], most=5, console=out)
