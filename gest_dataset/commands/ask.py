@@ -102,13 +102,9 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
         return
     measure = MEASURES[facts["measure"]]
     tables.show_result(measure, result, f"{facts['config']}: {facts['model']}")
-    if math.isnan(result[measure.headline(result).name]):
-        words, sentences = measure.describe_undefined(result)
-        lines = [f"{words}.", *sentences]
-    else:
-        lines = [*tables.verdict_lines(measure, result), *measure.describe(result, facts)]
-    lines.append(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
-    for line in lines:
+    undefined = math.isnan(result[measure.headline(result).name])
+    for line in [] if undefined else measure.describe(result, facts):
         out.print(line)
+    out.print(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
     show_problems(facts["skipped"], facts["examples"], console=out)
     out.print(answers.signature, style="dim")

@@ -80,7 +80,7 @@ def run(
 
     def show(run: ScoredRun) -> None:
         if not as_json:
-            _show_run(run) if verbose or not several else out.print(*_fields(run))
+            _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
     flat, command = output is not None, console.command_line()
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
@@ -182,8 +182,8 @@ def _caveats(run: ScoredRun) -> list[str]:
     return lines
 
 
-def _show_run(run: ScoredRun) -> None:
-    """Print the tables of a run, its verdict, its rank among published models, and what was left out."""
+def _show_run(run: ScoredRun, verbose: bool) -> None:
+    """Print the verdict on a run, its tables, its rank among published models, and what was left out."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
@@ -192,9 +192,9 @@ def _show_run(run: ScoredRun) -> None:
     measure = MEASURES[facts["measure"]]
     if not run.new:
         err.print(f"{run.path} is already finished; nothing is computed again.")
-    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}")
+    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}", verbose)
     published = rank_among_published(facts, run.result)
-    lines = [*tables.verdict_lines(measure, run.result), *([published.text()] if published else [])]
+    lines = [published.text()] if published else []
     for line in [*lines, *_caveats(run), f"{facts['scored']:,} of {facts['asked']:,} samples have a score."]:
         out.print(line)
     console.show_problems(facts["skipped"], most=5, console=out)

@@ -7,7 +7,7 @@ repeated one reads its runs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -66,7 +66,7 @@ def collect_runs(
     batches: Sequence[Batch],
     suitable: Callable[[Run], bool],
     group: Callable[[Run], Hashable] | None = None,
-    others: Sequence[Any] = (),
+    others: Sized = (),
 ) -> list[Run]:
     """The finished runs and those of the models, less those that do not suit the study (with a warning).
 

@@ -17,7 +17,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
-from gest_dataset.gender.detect import GenderDetector, open_detector
+from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings
 from gest_dataset.models.chat.answers import Answers, count_readings, read_answers
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
@@ -121,7 +121,7 @@ def prepare(settings: AskSettings) -> ChatTask:
     ]
     max_tokens = settings.max_tokens or probe.max_tokens
     sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
-    detector = open_detector(language, settings.parser, settings.parser_model) if parsed else None
+    detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
     names = wordings_id(wordings)
     return ChatTask(settings, probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
 
@@ -242,7 +242,7 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
         raise ConfigError(f"{path} is not a run of `gest ask`.")
     language, measure = run.manifest.language, run.manifest.measure
     probe = next(probe for probe in CHAT_PROBES.values() if probe.measure.name == measure)
-    detector = open_detector(language, parser, parser_model) if probe.needs_parser(language) else None
+    detector = GenderDetector(language, parser, parser_model) if probe.needs_parser(language) else None
     rows = run.table.to_pylist()
     prompts = [Prompt(row["id"], row["variant"], row["prompt"], row["repeat"]) for row in rows]
     answers = []
