@@ -290,6 +290,11 @@ def series_style(number: int) -> dict[str, Any]:
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[marker % len(MARKERS)]}
 
 
+def spread(number: int, reach: float) -> list[float]:
+    """Offsets at equal distances, from `-reach` to `reach`; 0 for a single one."""
+    return np.linspace(-reach, reach, number).tolist() if number > 1 else [0.0]
+
+
 def draw_dots(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
     """One dot or several, with a tooltip."""
     (dots,) = axes.plot(x, y, linestyle="", **style)
