@@ -25,8 +25,9 @@ from gest_dataset.measures.measure import render_text
 from gest_dataset.measures.result import sample_units, wide_scores
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
-from gest_dataset.statistics import confounders, holm, masculine_rate
+from gest_dataset.statistics import holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.statistics.reliability import (
     LOW_RELIABILITY,
@@ -58,8 +59,7 @@ def reliability_of(run: Run) -> dict[str, Any]:
         bounds = unknown_bounds(genders, stereotypes)
         return {
             "permutation_p": Estimate.exact(result["f_s_permutation_p"]).value,
-            "f_s_lowest": bounds["f_s_lowest"],
-            "f_s_highest": bounds["f_s_highest"],
+            **{name: bounds[name] for name in ("f_s_lowest", "f_s_highest")},
             "n": len(genders),
             "n_unknown": result["n_unknown"],
             "unavailable": {},
@@ -121,17 +121,8 @@ def _creators(run: Run) -> dict[str, Any]:
     known = creators != ""
     if not known.any():
         raise _Unavailable("no sentence of the run is in the config annotations")
-    over = creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
-    return {
-        "creators": {
-            "g_s": math.exp(over.ln_g_s),
-            "g_s_low": math.exp(over.low),
-            "g_s_high": math.exp(over.high),
-            "by_creator": {name: math.exp(value) for name, value in over.by_creator.items()},
-            "n": int(known.sum()),
-            "n_unknown": int((~known).sum()),
-        }
-    }
+    found = creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
+    return {"creators": {**found, "n": int(known.sum()), "n_unknown": int((~known).sum())}}
 
 
 def _confounders(run: Run) -> dict[str, Any]:
@@ -139,16 +130,7 @@ def _confounders(run: Run) -> dict[str, Any]:
     if run.manifest.measure != "templates":
         raise _Unavailable("the properties are those of English sentences")
     scores, stereotypes, sentences = _sentences(run)
-    adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.sentence_properties(sentences))
-    return {
-        "confounders": {
-            "g_s": math.exp(adjusted.ln_g_s),
-            "adjusted_g_s": math.exp(adjusted.adjusted),
-            "adjusted_g_s_low": math.exp(adjusted.low),
-            "adjusted_g_s_high": math.exp(adjusted.high),
-            "correlations": adjusted.correlations,
-        }
-    }
+    return {"confounders": adjusted_g_s(scores, stereotypes, sentence_properties(sentences))}
 
 
 def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -64,18 +63,7 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     }
 
 
-@dataclass(frozen=True)
-class AdjustedRate:
-    """ln g_s as measured and adjusted for properties, with bounds, and the correlation of each property."""
-
-    ln_g_s: float
-    adjusted: float
-    low: float
-    high: float
-    correlations: dict[str, float]
-
-
-def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Floats]) -> AdjustedRate:
+def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Floats]) -> dict[str, Any]:
     """g_s for sentences with equal properties, and each property's correlation with scores in stereotypes.
 
     Least squares with an intercept for each stereotype (`stereotypes` counts from 0):
@@ -89,7 +77,8 @@ def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Flo
     sizes = np.bincount(stereotypes, minlength=len(STEREOTYPES))
     names = [name for name, values in properties.items() if np.ptp(values) > 0]
     if (sizes < 2).any() or len(scores) <= len(STEREOTYPES) + len(names):
-        return AdjustedRate(math.nan, math.nan, math.nan, math.nan, dict.fromkeys(properties, math.nan))
+        numbers = ("g_s", "adjusted_g_s", "adjusted_g_s_low", "adjusted_g_s_high")
+        return dict.fromkeys(numbers, math.nan) | {"correlations": dict.fromkeys(properties, math.nan)}
 
     def group_means(values: Floats) -> Floats:
         return np.asarray(np.bincount(stereotypes, values, minlength=len(STEREOTYPES)) / sizes)
@@ -108,9 +97,15 @@ def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Flo
     error = float(np.sqrt((((columns @ (inverse @ weights)) * residual) ** 2).sum()))
     adjusted = float(weights @ coefficients)
     reach = error * float(special.stdtrit(len(scores) - columns.shape[1], (1 + LEVEL) / 2))
-    ln_g_s = float(MALE_MINUS_FEMALE @ group_means(scores))
-    correlations = {name: pearson(within(scores), within(values)) for name, values in properties.items()}
-    return AdjustedRate(ln_g_s, adjusted, adjusted - reach, adjusted + reach, correlations)
+    return {
+        "g_s": math.exp(float(MALE_MINUS_FEMALE @ group_means(scores))),
+        "adjusted_g_s": math.exp(adjusted),
+        "adjusted_g_s_low": math.exp(adjusted - reach),
+        "adjusted_g_s_high": math.exp(adjusted + reach),
+        "correlations": {
+            name: pearson(within(scores), within(values)) for name, values in properties.items()
+        },
+    }
 
 
 def topical_bias(

@@ -199,8 +199,8 @@ def _adjusted(models: Sequence[Scores]) -> Table:
         sets: dict[str, Mapping[str, Floats]] = {name: {name: v} for name, v in properties.items()}
         for name, chosen in {**sets, "all of them": properties}.items():
             result = confounders.adjusted_g_s(scores, stereotypes, chosen)
-            adjusted = Estimate(*(math.exp(value) for value in (result.adjusted, result.low, result.high)))
-            rows.append((one.name, name, math.exp(result.ln_g_s), adjusted, result.correlations.get(name)))
+            adjusted = Estimate.of(result, "adjusted_g_s")
+            rows.append((one.name, name, result["g_s"], adjusted, result["correlations"].get(name)))
     return Table.create("confounders", rows)
 
 
