@@ -33,10 +33,10 @@ from gest_dataset.statistics.bootstrap import (
     DRAWS,
     SEED,
     Interval,
-    contrasts,
     interval_entries,
     interval_list_entries,
     linear,
+    mean_interval,
     pooled_deviation,
     resample,
 )
@@ -169,8 +169,7 @@ def _agreement(
     option, letter = np.array(shares).T
     result: dict[str, Any] = {}
     for name, column, lowest in zip(names, (option, letter, letter - option), (0.0, 0.0, -1.0), strict=True):
-        (interval,) = contrasts(column, np.zeros(len(column), dtype=np.int64), [np.ones(1)], draws, seed)
-        result |= interval_entries(name, interval, limits=(lowest, 1.0))
+        result |= interval_entries(name, mean_interval(column, draws, seed), limits=(lowest, 1.0))
     return result
 
 
@@ -231,10 +230,8 @@ def repeat_variance(
         return {}
     means = np.array([np.mean(prompts_of_one, axis=0) for prompts_of_one in by_sentence.values()])
     result: dict[str, Any] = {"n_repeated": sum(map(len, by_sentence.values()))}
-    one_stratum = np.zeros(len(means), dtype=np.int64)
     for name, column in zip(("repeat_variance", "repeat_agreement"), means.T, strict=True):
-        (interval,) = contrasts(column, one_stratum, [np.ones(1)], draws, seed)
-        result |= interval_entries(name, interval, limits=(0.0, 1.0))
+        result |= interval_entries(name, mean_interval(column, draws, seed), limits=_SHARE)
     readable = [index for index, answer in enumerate(predictions) if answer in VALUES]
     values_read = np.array([VALUES[predictions[index]] for index in readable])
     return result | {"answer_variance": pooled_deviation(values_read, strata[readable]) ** 2}

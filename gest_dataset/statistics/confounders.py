@@ -13,7 +13,7 @@ from scipy import special
 
 from gest_dataset.errors import ConfigError, import_extra
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, contrasts, interval_entries
+from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, interval_entries, mean_interval
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import pearson
 from gest_dataset.statistics.masculine_rate import LABELS, masculine_rate
@@ -140,7 +140,7 @@ def topical_bias(
     else:
         values = checks.finite_array("predictions", predictions)[topic]
         number = len(values)
-        (interval,) = contrasts(values, np.zeros(number, dtype=np.int64), [np.ones(1)], draws, seed)
+        interval = mean_interval(values, draws, seed)
         rate = interval_entries("q_topic", interval, SCALES[checks.check_choice("scale", scale, SCALES)])
         overall = stereotype_rate(predictions, references, scale, draws=draws, seed=seed)
         names = ("q_m", "q_f")

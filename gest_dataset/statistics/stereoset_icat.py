@@ -24,6 +24,7 @@ from gest_dataset.statistics.bootstrap import (
     SmoothFunction,
     interval_entries,
     linear,
+    one_stratum,
     resample,
     sample_moments,
     select_units,
@@ -103,7 +104,7 @@ def stereoset_icat(
 
 def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
     """LMS, SS and ICAT over all samples with their bounds."""
-    resamples = resample(rows, np.zeros(len(rows), dtype=np.int64), 1, units, draws, seed)
+    resamples = resample(rows, one_stratum(rows), 1, units, draws, seed)
     lms = resamples.interval(linear(np.array([[1.0, 0.0]])))
     stereotyped = int(rows[:, 1].sum()) * 2 > len(rows)
     return {
@@ -133,7 +134,7 @@ def _multiclass(
         strata = 1
         unit_of_target = np.empty(number, dtype=np.int64)
         unit_of_target[targets] = units
-        resamples = resample(means, np.zeros(number, dtype=np.int64), 1, unit_of_target, draws, seed)
+        resamples = resample(means, one_stratum(means), 1, unit_of_target, draws, seed)
     else:
         strata = number
         resamples = resample(rows, targets, number, units, draws, seed)

@@ -37,7 +37,6 @@ from gest_dataset.statistics.bootstrap import (
     SEED,
     Resamples,
     SmoothFunction,
-    contrasts,
     interval_entries,
     interval_list_entries,
     linear,
@@ -48,7 +47,7 @@ from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import bounds, families, rank_bounds
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE, permutation_p
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 LN10 = math.log(10)
 
@@ -149,10 +148,10 @@ def winobias_rate(
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
     genders = checks.gender_codes("references", references)
+    resamples = resample(ratios[:, None], genders, len(GENDERS), unit_codes, draws, seed)
     result: dict[str, Any] = {"g_s_spread": pooled_deviation(ratios, genders)}
-    intervals = contrasts(ratios, genders, list(_WINOBIAS_RATES.values()), draws, seed, unit_codes)
-    for name, interval in zip(_WINOBIAS_RATES, intervals, strict=True):
-        result |= interval_entries(name, interval, exp)
+    for name, weights in _WINOBIAS_RATES.items():
+        result |= interval_entries(name, resamples.interval(linear(weights[:, None])), exp)
     return result
 
 
