@@ -59,7 +59,7 @@ def sample_units(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) 
     if unit.column not in rows.column_names:
         return None
     columns = rows.select_columns(["id", unit.column])
-    by_id = dict(zip(columns["id"], columns[unit.column], strict=True))
+    by_id = dict(zip(columns["id"][:], columns[unit.column][:], strict=True))
     for name in ids:
         if name not in by_id:
             raise DataError(

@@ -111,9 +111,9 @@ def _creators(run: Run) -> dict[str, Any]:
         raise _Unavailable(f"the creators are known for {' and '.join(_ANNOTATED)} only")
     scores, stereotypes, sentences = _sentences(run)
     # `annotations` has the sentences of 1.0; those of 1.1 are the same rows with typos fixed
-    older = dict(zip(_load("en")["sentence"], _load("en_1_0")["sentence"], strict=True))
+    older = dict(zip(_load("en")["sentence"][:], _load("en_1_0")["sentence"][:], strict=True))
     creator_of: dict[str, str] = {}
-    for row in _load("annotations"):
+    for row in _load("annotations").to_list():
         creator_of |= {row[text].strip(): row["creator"] for text in ("sentence", "fix") if row[text]}
     creators = np.array(
         [creator_of.get(older.get(sentence, sentence).strip(), "") for sentence in sentences], dtype=object
@@ -136,7 +136,7 @@ def _confounders(run: Run) -> dict[str, Any]:
 def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
     """Mean ln ratio over templates, stereotype and sentence of each sample scored in all templates."""
     rows = _rows(run)
-    text = dict(zip(rows["id"], rows["sentence"], strict=True))
+    text = dict(zip(rows["id"][:], rows["sentence"][:], strict=True))  # a column is slow to iterate over
     wide = wide_scores(run.table).dropna()
     ids = wide.index.get_level_values("id").tolist()
     return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]
