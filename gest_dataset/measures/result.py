@@ -17,7 +17,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import interval_entries, pooled_deviation
+from gest_dataset.statistics.bootstrap import pooled_deviation
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates
@@ -120,7 +120,7 @@ def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | 
     units = sample_units(measure.unit, wide.index.get_level_values("id").tolist(), rows)
     unit_codes = checks.unit_codes("units", units, len(wide))
     resamples = resample_templates(wide.to_numpy(), stereotypes - 1, unit_codes)
-    bounds = interval_entries("g_s", resamples.interval(LN_MEAN), exp)
+    bounds = resamples.entries("g_s", LN_MEAN, exp)
     del bounds["g_s"]
     rates, differences = families(resamples, LN_Q)
     lowest, highest = rank_bounds(differences, len(LN_Q))

@@ -75,10 +75,14 @@ class Interval:
 
 
 UNDEFINED = Interval(*[math.nan] * 6)
+Scale = Callable[[float], float]
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-math.inf, math.inf)
 
 
 def linear(weights: Floats) -> SmoothFunction:
-    """The weighted sum of means; `weights` [strata, k]."""
+    """The weighted sum of means; `weights` [strata, k], or [strata] of a single value."""
+    weights = weights.reshape(len(weights), -1)
     return SmoothFunction(
         lambda mean: np.asarray((mean * weights).sum(axis=(-2, -1))),
         lambda mean: np.broadcast_to(weights, mean.shape),
@@ -248,10 +252,7 @@ def studentised(value: float, error: float, ratios: Floats) -> tuple[float, floa
 
 
 def interval_entries(
-    name: str,
-    statistic: Interval,
-    scale: Callable[[float], float] = float,
-    limits: tuple[float, float] = (-math.inf, math.inf),
+    name: str, statistic: Interval, scale: Scale = float, limits: Limits = UNLIMITED
 ) -> dict[str, Any]:
     """A statistic and its bounds as entries of a result, on an increasing scale and clipped to its range."""
 
@@ -269,17 +270,6 @@ def interval_entries(
     }
 
 
-def interval_list_entries(
-    name: str,
-    statistics: list[Interval],
-    scale: Callable[[float], float] = float,
-    limits: tuple[float, float] = (-math.inf, math.inf),
-) -> dict[str, list[float]]:
-    """The same for a list of statistics: lists of values and of bounds."""
-    entries = [interval_entries(name, statistic, scale, limits) for statistic in statistics]
-    return {key: [entry[key] for entry in entries] for key in entries[0]}
-
-
 @dataclass(frozen=True)
 class Resamples:
     """The moments of the data and of their resamples, in terms of units."""
@@ -291,6 +281,19 @@ class Resamples:
     def interval(self, function: SmoothFunction) -> Interval:
         """A function of the strata's means with its bounds."""
         return interval(self.adapt(function), self.data, self.draws)
+
+    def entries(
+        self, name: str, function: SmoothFunction, scale: Scale = float, limits: Limits = UNLIMITED
+    ) -> dict[str, Any]:
+        """The same as entries of a result."""
+        return interval_entries(name, self.interval(function), scale, limits)
+
+    def list_entries(
+        self, name: str, functions: Sequence[SmoothFunction], scale: Scale = float, limits: Limits = UNLIMITED
+    ) -> dict[str, Any]:
+        """Several functions as entries with lists of values and of bounds."""
+        entries = [self.entries(name, function, scale, limits) for function in functions]
+        return {key: [entry[key] for entry in entries] for key in entries[0]}
 
 
 def resample(
@@ -312,9 +315,7 @@ def resample(
 
 def mean_interval(values: Floats, draws: int, seed: int) -> Interval:
     """The mean of independent values."""
-    return resample(values[:, None], one_stratum(values), 1, None, draws, seed).interval(
-        linear(np.ones((1, 1)))
-    )
+    return resample(values[:, None], one_stratum(values), 1, None, draws, seed).interval(linear(np.ones(1)))
 
 
 def one_stratum(values: Sequence[Any] | Floats) -> Ints:

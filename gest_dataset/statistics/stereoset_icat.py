@@ -105,15 +105,12 @@ def stereoset_icat(
 def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
     """LMS, SS and ICAT over all samples with their bounds."""
     resamples = resample(rows, one_stratum(rows), 1, units, draws, seed)
-    lms = resamples.interval(linear(np.array([[1.0, 0.0]])))
     stereotyped = int(rows[:, 1].sum()) * 2 > len(rows)
     return {
-        **interval_entries("lms", lms, to_percent, _PERCENT),
+        **resamples.entries("lms", linear(np.array([[1.0, 0.0]])), to_percent, _PERCENT),
         **proportion("ss", rows[:, 1], units, scale=100.0),
         "ss_spread": 100 * float(np.sort(rows[:, 1]).std()),
-        **interval_entries(
-            "icat", resamples.interval(icat_of_means(np.ones(1), stereotyped)), to_percent, _PERCENT
-        ),
+        **resamples.entries("icat", icat_of_means(np.ones(1), stereotyped), to_percent, _PERCENT),
         "n": len(rows),
     }
 
@@ -145,5 +142,5 @@ def _multiclass(
         icat_of_means(weights, bool(means[:, 1].mean() > 0.5)),
     )
     for name, function in zip(names, functions, strict=True):
-        result |= interval_entries(name, resamples.interval(function), to_percent, _PERCENT)
+        result |= resamples.entries(name, function, to_percent, _PERCENT)
     return result | {"macro_icat": float(icat(*(100 * means.T)).mean())}

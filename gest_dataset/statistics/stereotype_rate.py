@@ -37,8 +37,6 @@ from gest_dataset.statistics.bootstrap import (
     SEED,
     Resamples,
     SmoothFunction,
-    interval_entries,
-    interval_list_entries,
     linear,
     pooled_deviation,
     resample,
@@ -112,16 +110,16 @@ def stereotype_rate(
     # a bound of a mean of shares is itself a share
     report = (lambda mean: min(max(mean, 0.0), 1.0)) if of_shares else SCALES[scale]
     resamples = resample(values[:, None], stereotypes, len(STEREOTYPES), unit_codes, draws, seed)
-    means = [linear(row[:, None]) for row in np.eye(len(STEREOTYPES))]
-    result: dict[str, Any] = interval_list_entries("q", [resamples.interval(mean) for mean in means], report)
+    means = [linear(row) for row in np.eye(len(STEREOTYPES))]
+    result: dict[str, Any] = resamples.list_entries("q", means, report)
     rates, differences = families(resamples, means)
     for end, limits in zip(("low", "high"), bounds(rates), strict=True):
         result[f"q_simultaneous_{end}"] = [report(limit) for limit in limits.tolist()]
     result["n"] = np.bincount(stereotypes, minlength=len(STEREOTYPES)).tolist()
     for name, weights in RATES.items():
-        result |= interval_entries(name, resamples.interval(linear(weights[:, None])), report)
+        result |= resamples.entries(name, linear(weights), report)
     if of_shares:
-        result |= interval_entries("g_s", resamples.interval(LN_QUOTIENT), exp)
+        result |= resamples.entries("g_s", LN_QUOTIENT, exp)
     level = (result["q_f"] + result["q_m"]) / 2 or math.nan
     spread_unit = {"ratio": 1.0, EUROGEST: level}.get(scale, LN10)
     result["g_s_spread"] = pooled_deviation(values, stereotypes) / spread_unit
@@ -151,7 +149,7 @@ def winobias_rate(
     resamples = resample(ratios[:, None], genders, len(GENDERS), unit_codes, draws, seed)
     result: dict[str, Any] = {"g_s_spread": pooled_deviation(ratios, genders)}
     for name, weights in _WINOBIAS_RATES.items():
-        result |= interval_entries(name, resamples.interval(linear(weights[:, None])), exp)
+        result |= resamples.entries(name, linear(weights), exp)
     return result
 
 
