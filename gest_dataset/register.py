@@ -138,7 +138,23 @@ def register_metrics(loading: Any) -> None:
     loading.evaluation_module_factory = evaluation_module_factory
 
 
+def register_optional_inputs(module: Any) -> None:
+    """Let `evaluate.combine` leave out the optional inputs of our metrics."""
+    for name in ("add", "add_batch"):
+        setattr(module.CombinedEvaluations, name, _with_optional(getattr(module.CombinedEvaluations, name)))
+
+
+def _with_optional(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def add(self: Any, *args: Any, **kwargs: Any) -> None:
+        names = {name for metric in self.evaluation_modules for name in getattr(metric, "optional", ())}
+        original(self, *args, **dict.fromkeys(names - {"predictions"}) | kwargs)
+
+    return add
+
+
 _HOOKS: dict[str, Callable[[Any], None]] = {
     "datasets.load": register_dataset,
     "evaluate.loading": register_metrics,
+    "evaluate.module": register_optional_inputs,
 }

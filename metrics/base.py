@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
+from numbers import Integral
 from typing import Any
 
 import datasets
@@ -20,10 +21,11 @@ from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.measure import Headline, Measure, Result
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
+from gest_dataset.storage import json_value
 
 Inputs = dict[str, Any]
 _UNITS = {"units": (datasets.Value("string"), checks.group_codes)}
-_INPUT_SECTION = re.compile(r"\*\*Input\.\*\*.*?(?=\n\n## )", re.DOTALL)  # of a card, with the output section
+_SECTIONS = re.compile(r"\n### Inputs\n(.*?)\n### Output Values\n(.*?)\n## ", re.DOTALL)  # of a card
 
 
 def read_card(name: str) -> RepoCard:
@@ -39,6 +41,7 @@ class CheckedMetric(evaluate.Metric):
         family: the work to cite.
         fields: the type of each feature and its check; `units` are added to all modules.
         optional: the features that may be missing.
+        labels: the names of features that may also be the numbers of a `ClassLabel`.
         options: the arguments of the statistic and their checks.
         statistic: computes the result; the module fits configs whose measure has the same statistic.
     """
@@ -46,6 +49,7 @@ class CheckedMetric(evaluate.Metric):
     family: Family
     fields: Mapping[str, tuple[Any, checks.Check]]
     optional: tuple[str, ...] = ()
+    labels: Mapping[str, Sequence[str]] = {}
     options: Mapping[str, checks.Check] = {}
     statistic: Callable[..., dict[str, Any]]
 
@@ -54,10 +58,11 @@ class CheckedMetric(evaluate.Metric):
 
     def _info(self) -> evaluate.MetricInfo:
         card = read_card(type(self).__module__.rpartition(".")[2])
+        ((inputs, outputs),) = _SECTIONS.findall(card.text)
         return evaluate.MetricInfo(
             description=card.data.get("description"),
             citation=self.family.citation,
-            inputs_description=_INPUT_SECTION.findall(card.text)[0],
+            inputs_description=f"Args:\n{inputs}\nReturns:\n{outputs}",
             features=datasets.Features({name: feature for name, (feature, _) in self.fields.items()}),
             homepage=self.family.homepage,
         )
@@ -65,16 +70,11 @@ class CheckedMetric(evaluate.Metric):
     def add(self, *, prediction: Any = None, reference: Any = None, **kwargs: Any) -> None:
         """Add one sample."""
         # evaluate.combine passes the plural names
-        sample = self._complete({"predictions": prediction, "references": reference, **kwargs})
-        self.add_batch(**{name: None if value is None else [value] for name, value in sample.items()})
+        sample = {"predictions": prediction, "references": reference, **kwargs}
+        self.add_batch(**{name: [value] for name, value in sample.items() if value is not None})
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **kwargs: Any) -> None:
         """Add several samples."""
-        unknown = sorted(set(kwargs) - set(self._feature_names()))
-        if unknown:
-            raise ConfigError(
-                f"{self.name} has no input {', '.join(unknown)}; it has {', '.join(self._feature_names())}."
-            )
         batch = self._complete({"predictions": predictions, "references": references, **kwargs})
         given = {name: values for name, values in batch.items() if values is not None}
         number = checks.same_length(**given)
@@ -108,6 +108,7 @@ class CheckedMetric(evaluate.Metric):
         """
         inputs = {name: kwargs.pop(name, None) for name in self._feature_names()}
         inputs |= {"predictions": predictions, "references": references}
+        self._check_names(inputs)
         options = {name: kwargs.pop(name) for name in self.options if name in kwargs}
         for name, value in options.items():
             self.options[name](name, value)
@@ -115,15 +116,20 @@ class CheckedMetric(evaluate.Metric):
             if kwargs or config is not None:
                 given = ", ".join([*kwargs, *([] if config is None else ["config"])])
                 raise ConfigError(f"{self.name}.compute takes no {given} with samples.")
-            return self._compute_inputs(inputs, options)
+            return _plain(self._compute_inputs(inputs, options))
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
         if self.num_process > 1:
             raise ConfigError("A model is scored in one process; num_process is for samples.")
         tables = self._score(model_id, config, **kwargs)
         missing = dict.fromkeys(inputs)
-        return combine_templates(
-            {number: self._compute_inputs(missing | part, options) or {} for number, part in tables.items()}
+        return _plain(
+            combine_templates(
+                {
+                    number: self._compute_inputs(missing | part, options) or {}
+                    for number, part in tables.items()
+                }
+            )
         )
 
     def _compute(self, **inputs: Any) -> dict[str, Any]:
@@ -170,8 +176,16 @@ class CheckedMetric(evaluate.Metric):
                 f"reads; it is for {', '.join(fitting)}, or a dataset with the fields of one."
             )
 
+    def _check_names(self, inputs: Inputs) -> None:
+        """Reject inputs that would be ignored."""
+        names = self._feature_names()
+        unknown = sorted(name for name in inputs if inputs[name] is not None and name not in names)
+        if unknown:
+            raise ConfigError(f"{self.name} has no input {', '.join(unknown)}; it has {', '.join(names)}.")
+
     def _complete(self, inputs: Inputs) -> Inputs:
-        """All inputs, with None for missing optional ones."""
+        """All inputs, with None for missing optional ones and names in place of label numbers."""
+        self._check_names(inputs)
         names = self._feature_names()
         missing = [name for name in names if inputs.get(name) is None and name not in self.optional]
         if missing:
@@ -179,7 +193,19 @@ class CheckedMetric(evaluate.Metric):
         complete = {name: inputs.get(name) for name in names}
         if all(values is None for values in complete.values()):
             raise ConfigError(f"{self.name} needs {' or '.join(names)}.")
-        return complete
+        return {name: self._as_texts(name, values) for name, values in complete.items()}
+
+    def _as_texts(self, name: str, values: Any) -> Any:
+        """Numbers of labels as names and numbers of units as texts; other inputs unchanged."""
+        labels = self.labels.get(name, ())
+        if values is None or not (labels or name == "units"):
+            return values
+        checks.check_sequence(name, values)
+        texts = dict(enumerate(labels))
+        return [
+            texts.get(int(value), value if labels else str(value)) if isinstance(value, Integral) else value
+            for value in checks.as_list(values)
+        ]
 
 
 def _measure_or_none(fields: Sequence[str]) -> Measure | None:
@@ -189,8 +215,17 @@ def _measure_or_none(fields: Sequence[str]) -> Measure | None:
         return None
 
 
+def _plain(result: dict[Any, Any] | None) -> dict[Any, Any] | None:
+    """A result of plain JSON values: None where a number is undefined."""
+    return result and {
+        key: _plain(item) if isinstance(item, dict) else json_value(item) for key, item in result.items()
+    }
+
+
 def _arrow_values(values: Any) -> Any:
     """Arrays, series and tensors in a form that Arrow takes: rows of numbers as a list of arrays."""
+    if hasattr(values, "detach"):  # a tensor, whose type numpy may not have
+        return values.tolist()
     if not hasattr(values, "__array__"):
         return values
     array = np.asarray(values)

@@ -6,7 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gest_dataset.commands.console import err, new_table, out, show_json, show_table, silence_libraries
+from gest_dataset.commands.console import (
+    err,
+    out,
+    show_json,
+    show_problems,
+    show_table,
+    silence_libraries,
+)
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,66 +53,60 @@ def run(
     from gest_dataset.storage import check_output_file
 
     silence_libraries(models=False)
-    dropped: Counter[str] = Counter()
     if eurogest:
+        dropped: Counter[str] = Counter()
         for one in import_eurogest(data, code.split(",") if code else None, frames, replace=replace):
             dropped.update(one.dropped)
             configs = ", ".join(f"{config.name} {config.published_rows:,}" for config in one.configs)
-            out.print(f"{one.language}: {configs or 'nothing'}", soft_wrap=True)
+            out.print(f"{one.language}: {configs or 'nothing'}")
             if one.problem:
-                err.print(f"{one.language}: no neutral config. {one.problem}", soft_wrap=True)
-        for reason, number in dropped.most_common():
-            err.print(f"left out, {reason}: {number:,}", soft_wrap=True)
-    elif code is None:
+                err.print(f"{one.language}: no neutral config. {one.problem}")
+        show_problems(dropped, prefix="Left out: ")
+        return
+    if code is None:
         raise ConfigError("Pass the CODE of a language, or --eurogest.")
-    elif remove:
+    if remove:
         if translations or variants:
             raise ConfigError("--remove cannot be combined with --translations or --variants.")
         out.print(f"Removed: {', '.join(remove_language(code))}")
+        return
+    if report is not None:
+        check_output_file(report, *(path for path in (translations, variants) if path is not None))
+    added = add_language(
+        code,
+        translations,
+        variants,
+        name=name,
+        family=family,
+        script=script,
+        columns=dict(one.rpartition("=")[::2] for one in map or []),
+        rules=rules,
+        parser=parser,
+        parser_model=parser_model,
+        first_letter=first_letter,
+        max_words=max_words,
+        licence=licence,
+        source=source,
+        replace=replace,
+        report=report,
+    )
+    if as_json:
+        show_json(_to_json(added))
     else:
-        if report is not None:
-            check_output_file(report, *(path for path in (translations, variants) if path is not None))
-        added = add_language(
-            code,
-            translations,
-            variants,
-            name=name,
-            family=family,
-            script=script,
-            columns=dict(one.rpartition("=")[::2] for one in map or []),
-            rules=rules,
-            parser=parser,
-            parser_model=parser_model,
-            first_letter=first_letter,
-            max_words=max_words,
-            licence=licence,
-            source=source,
-            replace=replace,
-            report=report,
+        _show(added)
+    if licence is None:
+        err.print(
+            "The licence of your files is recorded as unknown. Before you publish them, add them again with "
+            "--licence, --source and --replace."
         )
-        if as_json:
-            show_json(_as_json(added))
-        else:
-            _show(added)
-        if licence is None:
-            err.print(
-                "The licence of your files is recorded as unknown. Before you publish them, add them again "
-                "with --licence, --source and --replace.",
-                soft_wrap=True,
-            )
 
 
-def _as_json(added: AddedLanguage) -> dict[str, Any]:
-    files = {
-        name: {
-            "rows": read.number,
-            "rejected": {
-                reason: {"count": count, "examples": read.examples(reason)}
-                for reason, count in read.reasons.most_common()
-            },
-        }
-        for name, read in added.files.items()
-    }
+def _to_json(added: AddedLanguage) -> dict[str, Any]:
+    files = {}
+    for name, read in added.files.items():
+        reasons = read.reasons.most_common()
+        rejected = {reason: {"count": n, "examples": read.examples(reason)} for reason, n in reasons}
+        files[name] = {"rows": read.number, "rejected": rejected}
     return {
         "configs": {config.name: config.published_rows for config in added.configs},
         "files": files,
@@ -122,26 +123,20 @@ def _show(added: AddedLanguage) -> None:
     for name, read in added.files.items():
         accepted = read.number - len(read.rejected)
         out.print(f"{name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
-        for reason, number in read.reasons.most_common():
-            out.print(f"  {number:,} rejected: {reason}", soft_wrap=True)
-            for example in read.examples(reason):
-                out.print(f"      {example}", soft_wrap=True)
-    table = new_table("Sentences of GEST", "stereotype", "translated", "with a pair")
-    for number, stereotype in STEREOTYPES.items():
-        counts = (added.translated[number], added.pairs[number])
-        table.add_row(f"{number} {stereotype.name}", *(f"{count:,}" for count in counts))
-    table.add_row("all", f"{added.translated.total():,}", f"{added.pairs.total():,}", style="bold")
-    show_table(table)
+        examples = {reason: read.examples(reason) for reason in read.reasons}
+        show_problems(read.reasons, examples, prefix="  rejected: ", console=out)
+    rows = [
+        (f"{number} {stereotype.name}", added.translated[number], added.pairs[number])
+        for number, stereotype in STEREOTYPES.items()
+    ]
+    rows.append(("all", added.translated.total(), added.pairs.total()))
+    show_table("Sentences of GEST", ("stereotype", "translated", "with a pair"), rows, total=True)
+    if added.pairs and added.confirmed is not None:
+        out.print(f"The rules confirm the genders of both variants in {added.confirmed:,} pairs.")
+    elif added.pairs:
+        out.print("The variants' genders were not checked; pass --parser-model (and --rules) to check them.")
     if added.pairs:
-        checked = "The variants' genders were not checked; pass --parser-model (and --rules) to check them."
-        if added.confirmed is not None:
-            checked = f"The rules confirm the genders of both variants in {added.confirmed:,} pairs."
-        out.print(checked, soft_wrap=True)
         out.print(f"Statistical power: gest score MODEL --config {added.language.code}_pairs --power")
     for config in added.configs:
-        out.print(
-            f'{config.name}: import gest_dataset, then load_dataset("gest", "{config.name}")',
-            soft_wrap=True,
-            style="bold",
-        )
-    err.print(f"Rejected rows: {added.report}", soft_wrap=True)
+        out.print(f'{config.name}: import gest_dataset, then load_dataset("gest", "{config.name}")')
+    err.print(f"Rejected rows: {added.report}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gest_dataset.commands.console import command_line, err, out, show_json, show_report, silence_libraries
+from gest_dataset.commands.console import command_line, err, out, show_json, show_problems, silence_libraries
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def run(
     folder = output or default_folder(str(model or served or endpoint), revision, limit) / name
 
     def confirm(estimate: Estimate) -> None:
-        err.print(_estimate_text(estimate), soft_wrap=True)
+        err.print(_estimate_text(estimate))
         if settings.has_price and not yes:
             typer.confirm("Continue?", abort=True, err=True)
 
@@ -82,7 +82,7 @@ def run(
     report([folder], folder / REPORT)
     _show(answers, as_json, folder)
     if not as_json:
-        show_report(folder / REPORT)
+        err.print(f"Report: {folder / REPORT}")
 
 
 def _estimate_text(estimate: Estimate) -> str:
@@ -114,9 +114,7 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     else:
         lines = [*tables.verdict_lines(measure, result), *measure.describe(result, facts)]
     lines.append(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
-    for reason, count in sorted(facts["skipped"].items(), key=lambda item: -item[1]):
-        lines.append(f"  {count:,} x {reason}")
-        lines += [f"    for example: {text!r}" for text in facts["examples"][reason]]
     for line in lines:
-        out.print(line, markup=False)
-    out.print(answers.signature, style="dim", soft_wrap=True, markup=False)
+        out.print(line)
+    show_problems(facts["skipped"], facts["examples"], console=out)
+    out.print(answers.signature, style="dim")

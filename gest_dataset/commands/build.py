@@ -8,16 +8,8 @@ from typing import Any
 
 import typer
 
-from gest_dataset.commands.console import (
-    by_reason,
-    err,
-    new_table,
-    one_by_one,
-    progress_bar,
-    show_failed,
-    show_json,
-    show_table,
-)
+from gest_dataset.commands import console
+from gest_dataset.commands.console import err
 from gest_dataset.errors import ConfigError, OutputError, UnreachableError
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, folder_lock
 
@@ -43,16 +35,15 @@ def run(
     from gest_dataset.builders import select_configs
 
     named = ",".join([*(configs or []), *([] if config is None else [config])])
-    is_named = bool(configs) or config is not None
     if format not in FORMATS:
         raise ConfigError(f"--format {format}: choose one of {', '.join(FORMATS)}.")
     if format in ("txt", "csv"):
         return _write_sentences(named or "en", format, output)
     if output == STANDARD_OUTPUT:
         raise ConfigError(f"--format {format} needs --output DIR.")
-    names = select_configs(named if is_named else "all")
+    names = select_configs(named if configs or config is not None else "all")
     if format == "lm-eval":
-        return _write_tasks(names, output, data, is_named)
+        return _write_tasks(names, output, data, show_left_out=bool(named))
     return _write_parquet(list(names), output, as_json)
 
 
@@ -66,18 +57,17 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
 
     check_build_folder(folder)
     failed: dict[str, object] = {}
-    bar = progress_bar()
-
-    def build(name: str) -> dict[str, Any]:
-        bar.update(task, description=name, completed=names.index(name))
-        built, new = build_config(CONFIGS[name], folder)
-        facts = {"config": name, "path": str(built.path), "rows": built.rows}
-        return {**facts, "left_out": built.dropped, "new": new}
-
-    with folder_lock(folder), bar:
+    ending = (OutputError, UnreachableError)
+    with folder_lock(folder), console.progress_bar() as bar:
         task = bar.add_task("", total=len(names))
-        errors = (OutputError, UnreachableError)
-        results = [result for _, result in one_by_one(names, build, errors, failed)]
+
+        def build(name: str) -> dict[str, Any]:
+            bar.update(task, description=name, completed=names.index(name))
+            built, new = build_config(CONFIGS[name], folder)
+            facts = {"config": name, "path": str(built.path), "rows": built.rows}
+            return {**facts, "left_out": built.dropped, "new": new}
+
+        results = [result for _, result in console.one_by_one(names, build, ending, failed)]
         builds = write_card(folder) if results else []
         if results:
             write_croissant(folder, builds)
@@ -85,18 +75,17 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
         on_card = {built.config.name for built in builds}
         outdated = [name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card]
     if as_json:
-        told = {"folder": str(folder), "configs": results, "not_built": by_reason(failed)}
-        show_json({**told, "not_on_card": outdated})
+        content = {"folder": str(folder), "configs": results, "not_built": console.by_reason(failed)}
+        console.show_json({**content, "not_on_card": outdated})
     elif results:
-        table = new_table(f"Written to {folder}", "config", "rows", "left out", "")
-        for result in results:
-            left_out = f"{sum(result['left_out'].values()):,}"
-            note = "" if result["new"] else "already built"
-            table.add_row(result["config"], f"{result['rows']:,}", left_out, note)
-        show_table(table)
+        rows = [
+            (one["config"], one["rows"], sum(one["left_out"].values()), "" if one["new"] else "already built")
+            for one in results
+        ]
+        console.show_table(f"Written to {folder}", ("config", "rows", "left out", ""), rows)
     if outdated:
         err.print(f"Outdated or damaged, so not on the card; build again: {', '.join(outdated)}")
-    show_failed("not built", failed)
+    console.show_failed("not built", failed)
     if failed:
         raise typer.Exit(1)
 
@@ -117,19 +106,16 @@ def _write_sentences(name: str, format: str, output: Path) -> None:
     with atomic_path(output) as partial:
         partial.write_bytes(text.encode())
     if output != STANDARD_OUTPUT:
-        err.print(f"{output}: {len(table):,} sentences", soft_wrap=True)
+        err.print(f"{output}: {len(table):,} sentences")
 
 
 def _write_tasks(names: dict[str, bool], folder: Path, data: Path | None, show_left_out: bool) -> None:
     from gest_dataset.harness.lm_eval_tasks import write_tasks
 
     tasks, left_out = write_tasks(folder, names, data)
-    table = new_table(f"Written to {folder}", "task", "config", "in the group")
-    for task in tasks:
-        table.add_row(task.name, task.config, task.group)
-    show_table(table)
-    for reason, configs in by_reason(left_out).items():
-        if show_left_out:
-            err.print(f"left out: {', '.join(configs)}: {reason}", soft_wrap=True)
+    rows = [(task.name, task.config, task.group) for task in tasks]
+    console.show_table(f"Written to {folder}", ("task", "config", "in the group"), rows)
+    if show_left_out:
+        console.show_left_out(left_out)
     selected = dict.fromkeys(task.group or task.name for task in tasks)
-    err.print(f"{_LM_EVAL} --include_path {folder} --tasks {','.join(selected)}", soft_wrap=True)
+    err.print(f"{_LM_EVAL} --include_path {folder} --tasks {','.join(selected)}")

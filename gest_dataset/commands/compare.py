@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gest_dataset.commands.console import INTERVAL, err, format_value, new_table, out, show_json, show_table
+from gest_dataset.commands.console import INTERVAL, err, format_value, out, show_json, show_table
 from gest_dataset.display import one_line
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
@@ -38,7 +38,7 @@ def run(
     else:
         _show(result)
     for note in result.notes():
-        err.print(note, soft_wrap=True)
+        err.print(note)
 
 
 def _parts(one: Difference) -> list[Difference | TemplateDifference]:
@@ -94,10 +94,10 @@ def _show_group(rows: Sequence[Difference]) -> None:
         for part in _parts(row):
             name = one_line(row.run) if part is row else f"  template {getattr(part, 'template', '')}"
             p_value = "<0.001" if part.p_holm < 0.001 else format_value(part.p_holm, 3)
-            lines.append((name, *_numbers(part.comparison, kind), p_value, f"{part.n:,}"))
+            lines.append((name, *_numbers(part.comparison, kind), p_value, part.n))
     title = f"{first.config}: {measure} compared with {first.baseline} ({kind}){where}"
     columns = ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples")
-    show_table(new_table(title, *columns, rows=lines))
+    show_table(title, columns, lines)
     for row in rows:
         name = one_line(row.run)
         if row.missing:
@@ -124,6 +124,8 @@ def _show_stereotypes(row: Difference) -> None:
     shown = [one for one in row.by_stereotype if one.shown]
     if shown:
         title = f"{one_line(row.run)}: ratios of q whose simultaneous interval excludes 1"
-        names = (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}" for one in shown)
-        lines = [(name, *_numbers(one, "ratio")) for name, one in zip(names, shown, strict=True)]
-        show_table(new_table(title, "stereotype", "q", "baseline", "ratio", INTERVAL, rows=lines))
+        lines = [
+            (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}", *_numbers(one, "ratio"))
+            for one in shown
+        ]
+        show_table(title, ("stereotype", "q", "baseline", "ratio", INTERVAL), lines)

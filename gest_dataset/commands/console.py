@@ -10,7 +10,6 @@ import sys
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.box import ASCII2, SIMPLE_HEAD
@@ -31,7 +30,7 @@ class PlainConsole(Console):
     """A console that prints text literally: no markup, no emoji codes, no control characters."""
 
     def __init__(self, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Escape control characters; rich calls this for lines, titles and cells."""
@@ -40,7 +39,7 @@ class PlainConsole(Console):
 
 class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        err.print(self.format(record), soft_wrap=True)
+        err.print(self.format(record))
 
 
 out = PlainConsole()
@@ -78,26 +77,13 @@ def command_line() -> list[str]:
 
 def show_error(message: object) -> None:
     """Print an error message."""
-    err.print(f"error: {message}", style="red", soft_wrap=True)
-
-
-def show_report(page: Path | str) -> None:
-    """Print where the report is."""
-    err.print(f"Report: {page}", soft_wrap=True)
+    err.print(f"error: {message}", style="red")
 
 
 def show_json(value: object) -> None:
     """Print a value as JSON; non-ASCII letters are escaped if the output is not UTF-8."""
     text = json.dumps(value, indent=2, ensure_ascii=not out.encoding.startswith("utf"))
-    out.print(JSONHighlighter()(printable(text)), soft_wrap=True)
-
-
-def show_skipped(skipped: Mapping[str, int], most: int = 5) -> None:
-    """Print how many samples have no score for each reason, the most frequent reasons first."""
-    for reason, count in sorted(skipped.items(), key=lambda item: -item[1])[:most]:
-        out.print(f"  {count:,} x {reason}")
-    if len(skipped) > most:
-        out.print(f"  and {len(skipped) - most} more reasons, in result.json")
+    out.print(JSONHighlighter()(printable(text)))
 
 
 def progress_bar() -> Progress:
@@ -118,20 +104,16 @@ def format_value(value: float | None, digits: int = 2) -> str:
 # ---- tables ----------------------------------------------------------------------------------------------
 
 
-def new_table(
-    title: str, *columns: str, rows: Iterable[Sequence[str]] = (), caption: str | None = None
-) -> Table:
+def new_table(title: str, columns: Sequence[str], caption: str | None = None) -> Table:
     """A table whose first column is text and whose others are numbers."""
     box = ASCII2 if out.options.ascii_only else SIMPLE_HEAD
     table = Table(title=one_line(title), box=box, caption=caption)
     for i, name in enumerate(columns):
         table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
     return table
 
 
-def show_table(table: Table, console: Console = out) -> None:
+def print_table(table: Table, console: Console = out) -> None:
     """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off."""
     for column in table.columns[1:]:
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
@@ -139,27 +121,27 @@ def show_table(table: Table, console: Console = out) -> None:
     table.columns[0].max_width = max(20, console.width - others - 4)
     widths = Measurement.get(console, console.options.update(width=10_000), table)
     table.width = width = max(widths.minimum, min(widths.maximum, console.width))
-    console.print(Segments(console.render(table, console.options.update(width=width))), soft_wrap=True)
+    console.print(Segments(console.render(table, console.options.update(width=width))))
+
+
+def show_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    caption: str | None = None,
+    total: bool = False,
+    console: Console = out,
+) -> None:
+    """Print a table of texts and counts; with `total`, the last row is bold."""
+    table = new_table(title, columns, caption)
+    for row in rows:
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in row))
+    if total:
+        table.rows[-1].style = "bold"
+    print_table(table, console)
 
 
 # ---- several configs or languages: one after the other, a line for each, failures at the end --------------
-
-
-def one_by_one(
-    names: Sequence[str],
-    work: Callable[[str], T],
-    ending: tuple[type[GestError], ...],
-    failed: dict[str, object],
-) -> Iterator[tuple[str, T]]:
-    """The results of `work` for each name; errors go to `failed`, and an `ending` one stops the rest."""
-    for i, name in enumerate(names):
-        try:
-            yield name, work(name)
-        except ending as error:
-            failed |= dict.fromkeys(names[i:], error)
-            return
-        except GestError as error:
-            failed[name] = error
 
 
 def open_each(
@@ -183,17 +165,33 @@ def show_lacking(failed: dict[str, object]) -> dict[str, str]:
     for code in lacking:
         del failed[code]
     if lacking:
-        reason = next(iter(lacking.values()))
-        err.print(f"left out, the system lacks them: {', '.join(lacking)}\n{reason}", soft_wrap=True)
+        err.print(f"Left out, the system lacks them: {', '.join(lacking)}\n{next(iter(lacking.values()))}")
     return lacking
 
 
-def show_not_in_gest(name: str, unknown: Mapping[str, Any]) -> None:
-    """Print how many source sentences of a file are not in GEST, and the first of them."""
-    if unknown["count"]:
-        err.print(f"{name}: sentences that are not in GEST: {unknown['count']:,}", soft_wrap=True)
-    for text in unknown["examples"]:
-        err.print(f"    {textwrap.shorten(repr(text), 110, placeholder='…')}", soft_wrap=True)
+def one_by_one(
+    names: Sequence[str],
+    work: Callable[[str], T],
+    ending: tuple[type[GestError], ...],
+    failed: dict[str, object],
+) -> Iterator[tuple[str, T]]:
+    """The results of `work` for each name; errors go to `failed`, and an `ending` one stops the rest."""
+    for i, name in enumerate(names):
+        try:
+            yield name, work(name)
+        except ending as error:
+            failed |= dict.fromkeys(names[i:], error)
+            return
+        except GestError as error:
+            failed[name] = error
+
+
+def show_counts(lines: Sequence[Sequence[str]], noun: str, *fields: int) -> None:
+    """Print how often each value of some fields occurs, such as `3 configs: 2 shown, 1 reversed`."""
+    counts = (Counter(line[field] for line in lines) for field in fields)
+    texts = (", ".join(f"{count} {value}" for value, count in one.items()) for one in counts)
+    if lines:
+        out.print(f"{len(lines)} {noun}: {'; '.join(texts)}")
 
 
 def by_reason(reasons: Mapping[str, object]) -> dict[str, list[str]]:
@@ -204,31 +202,42 @@ def by_reason(reasons: Mapping[str, object]) -> dict[str, list[str]]:
     return names
 
 
-def show_problems(problems: Iterable[tuple[str, str]], prefix: str = "", shown: int = 3) -> None:
-    """Print each reason with its number and its first texts; `problems` are texts and reasons."""
-    texts: dict[str, list[str]] = defaultdict(list)
-    for text, reason in problems:
-        texts[reason].append(text)
-    for reason, group in sorted(texts.items(), key=lambda item: -len(item[1])):
-        err.print(f"{prefix}{len(group):,} x {reason}", soft_wrap=True)
-        for text in group[:shown]:
-            err.print(f"    {textwrap.shorten(text, 110, placeholder='…')}", soft_wrap=True)
+def show_left_out(left_out: Mapping[str, object], most: int | None = None) -> None:
+    """Print each reason once, with the (first `most`) names that it applies to."""
+    for reason, names in by_reason(left_out).items():
+        err.print(f"Left out ({reason}): {_join(names, most)}")
 
 
-def show_failed(what: str, failed: Mapping[str, object]) -> None:
-    """Print each reason once, as an error."""
+def show_failed(what: str, failed: Mapping[str, object], most: int | None = None) -> None:
+    """Print each reason once, as an error, with the (first `most`) names that it applies to."""
     for reason, names in by_reason(failed).items():
-        show_error(f"{what}: {', '.join(names)}\n{reason}")
+        show_error(f"{what}: {_join(names, most)}\n{reason}")
 
 
-def show_fields(fields: Sequence[str]) -> None:
-    """Print fields on one line."""
-    out.print(" ".join(filter(None, fields)), soft_wrap=True)
+def _join(names: Sequence[str], most: int | None) -> str:
+    more = 0 if most is None else len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def show_counts(lines: Sequence[Sequence[str]], noun: str, *fields: int) -> None:
-    """Print how often each value of some fields occurs, such as `3 configs: 2 shown, 1 reversed`."""
-    counts = (Counter(line[field] for line in lines) for field in fields)
-    texts = (", ".join(f"{count} {value}" for value, count in one.items()) for one in counts)
-    if lines:
-        out.print(f"{len(lines)} {noun}: {'; '.join(texts)}")
+def show_problems(
+    counts: Mapping[str, int],
+    examples: Mapping[str, Sequence[str]] | None = None,
+    prefix: str = "  ",
+    most: int | None = None,
+    console: Console = err,
+) -> None:
+    """Print how often the (`most`) frequent problems occur, each with up to three examples."""
+    for problem, count in sorted(counts.items(), key=lambda item: -item[1])[:most]:
+        console.print(f"{prefix}{count:,} x {problem}")
+        for text in (examples or {}).get(problem, [])[:3]:
+            console.print(f"    {textwrap.shorten(text, 110, placeholder='…')}")
+    if most is not None and len(counts) > most:
+        console.print(f"{prefix}and {len(counts) - most} more reasons, in result.json")
+
+
+def show_not_in_gest(name: str, unknown: Mapping[str, Any]) -> None:
+    """Print how many source sentences of a file are not in GEST, and the first of them."""
+    if unknown["count"]:
+        problem = "not a sentence of GEST"
+        examples = {problem: [repr(text) for text in unknown["examples"]]}
+        show_problems({problem: unknown["count"]}, examples, f"{name}: ")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gest_dataset.commands.console import command_line, err, show_report, silence_libraries
+from gest_dataset.commands.console import command_line, err, silence_libraries
 
 if TYPE_CHECKING:
     from gest_dataset.runs.folder import Run
@@ -57,8 +57,8 @@ def run(
     err.print("Writing the report …")
     write_report(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
     if missing is not None:
-        err.print(f"{WITHOUT_REAL}\n{missing}", soft_wrap=True)
-    show_report(output / REPORT)
+        err.print(f"{WITHOUT_REAL}\n{missing}")
+    err.print(f"Report: {output / REPORT}")
 
 
 def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:

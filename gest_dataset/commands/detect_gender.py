@@ -25,26 +25,16 @@ def run(
 
     [bold]--json[/bold] prints one line of JSON per sentence, [bold]--output[/bold] writes it to a file.
     """
-    from gest_dataset.data.tables import is_table, read_lines, read_table
     from gest_dataset.gender import detect, explain
     from gest_dataset.storage import atomic_path, check_output_file
 
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
-    # blank lines stay, so that rows keep their numbers
-    if file is None:
-        sentences = [text or ""]
-    elif is_table(file):
-        table = read_table(file)
-        if column is None and len(table.columns) > 1:
-            raise ConfigError(f"{file}: --column is missing; its columns are {', '.join(table.columns)}.")
-        sentences = table.texts(column or next(iter(table.columns), ""))
-    else:
-        sentences = read_lines(file)
+    sentences = [text or ""] if file is None else _read(file, column)
     if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{'--text' if file is None else file} has no sentence.")
+        raise DataError(f"{file or '--text'} has no sentence.")
     if output is not None:
-        check_output_file(output, *([] if file is None else [file]))
+        check_output_file(output, *([file] if file else []))
     detections = detect(sentences, language, parser, parser_model)
     escape = output is None and not out.encoding.startswith("utf")
     lines = [
@@ -56,9 +46,21 @@ def run(
             partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     else:
         for line in lines if as_json else map(explain, sentences, detections):
-            out.print(line, soft_wrap=True)
+            out.print(line)
     genders = Counter(detection.gender for detection in detections)
     counts = ", ".join(f"{genders[gender]} {gender}" for gender in ("male", "female", "unknown"))
     conflicts = sum(detection.conflict for detection in detections)
     err.print(f"Sentences: {len(detections)} ({counts}, {conflicts} conflicts)")
-    show_problems((("", detection.problem) for detection in detections if detection.problem), "  ", 0)
+    show_problems(Counter(detection.problem for detection in detections if detection.problem))
+
+
+def _read(file: Path, column: str | None) -> list[str]:
+    """The sentences of a table or a text file; blank lines stay, so that rows keep their numbers."""
+    from gest_dataset.data.tables import is_table, read_lines, read_table
+
+    if not is_table(file):
+        return read_lines(file)
+    table = read_table(file)
+    if column is None and len(table.columns) > 1:
+        raise ConfigError(f"{file}: --column is missing; its columns are {', '.join(table.columns)}.")
+    return table.texts(column or next(iter(table.columns), ""))

@@ -38,10 +38,8 @@ def run(as_json: bool = False) -> None:
         families = {config.family.name: asdict(config.family) for config in CONFIGS.values()}
         show_json({"default": DEFAULT_CONFIG, "configs": configs, "families": families, "groups": GROUPS})
         return
-    caption = (
-        f"import gest_dataset, then load_dataset('gest', CONFIG, split='test')\ndemo_...: {NOT_VALIDATED}"
-    )
-    table = Table(title="Configs of gest", caption=caption)
+    note = f"import gest_dataset, then load_dataset('gest', CONFIG, split='test')\ndemo_...: {NOT_VALIDATED}"
+    table = Table(title="Configs of gest", caption=note)
     table.add_column("config", no_wrap=True)
     table.add_column("rows", justify="right", overflow="fold")
     table.add_column("languages", overflow="fold")
@@ -49,6 +47,5 @@ def run(as_json: bool = False) -> None:
     for config in CONFIGS.values():
         rows = f"{'' if config.exact else 'up to '}{config.published_rows:,}"
         table.add_row(config.name, rows, ", ".join(config.languages), config.licence)
-    out.print(table)
-    groups = ", ".join(f"{group} ({len(names)})" for group, names in GROUPS.items())
-    out.print(f"Groups: {groups}", soft_wrap=True)
+    out.print(table, soft_wrap=False)
+    out.print("Groups:", ", ".join(f"{group} ({len(names)})" for group, names in GROUPS.items()))

@@ -8,22 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gest_dataset.commands import options
-from gest_dataset.commands.console import (
-    command_line,
-    one_by_one,
-    open_each,
-    out,
-    show_counts,
-    show_failed,
-    show_fields,
-    show_json,
-    show_lacking,
-    show_not_in_gest,
-    show_problems,
-    show_report,
-    silence_libraries,
-)
+from gest_dataset.commands import console, options
+from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES, target_languages
 
@@ -56,7 +42,7 @@ def run(
     verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
     parser model stands for the code.
     """
-    from gest_dataset.commands import tables
+    from gest_dataset.commands.tables import headline_fields
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
@@ -65,27 +51,27 @@ def run(
     from gest_dataset.translation.masculine_rates import prepare, record, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
-    silence_libraries(models=False)
+    console.silence_libraries(models=False)
     system = options.system_of(system, translations)
     checks.check_choice("convention", convention, CONVENTIONS)
     languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
         raise ConfigError("Standard input has one language. Pass one, or a file for each: {language}.txt.")
-    given: dict[str, Any] = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
-    given |= {"parser": parser, "revision": revision, "endpoint": endpoint}
-    # all of them first, so that a wrong name is an error before anything is translated
-    failed: dict[str, Any] = {}
+    loading: dict[str, Any] = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    loading |= {"parser": parser, "revision": revision, "endpoint": endpoint}
 
     def open_one(code: str) -> Experiment:
         path = None if parser_model is None else str(parser_model).replace("{language}", code)
-        return prepare(system, code, parser_model=path, **given)
+        return prepare(system, code, parser_model=path, **loading)
 
-    experiments = open_each(languages, open_one, failed)
-    languages = list(experiments)
-    folders = {code: run_folder(system, code, revision, limit) for code in languages}
-    if output is not None:
-        folders = {code: output / code if several else output for code in languages}
+    # all of them first, so that a wrong name is an error before anything is translated
+    failed: dict[str, Any] = {}
+    experiments = console.open_each(languages, open_one, failed)
+    if output is None:
+        folders = {code: run_folder(system, code, revision, limit) for code in experiments}
+    else:
+        folders = {code: output / code if several else output for code in experiments}
         if several:
             check_runs_folder(output, LANGUAGES)
 
@@ -93,17 +79,17 @@ def run(
     lines: list[list[str]] = []
 
     def measure(code: str) -> Run:
-        return record(experiments[code], convention, folders[code], command_line())
+        return record(experiments[code], convention, folders[code], console.command_line())
 
-    for code, done in one_by_one(languages, measure, (TranslationStoppedError,), failed):
+    for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):
         runs[code], facts = done, done.manifest.metadata
-        fields = tables.headline_fields(MASCULINE_RATE, done.result["result"])
+        fields = headline_fields(MASCULINE_RATE, done.result["result"])
         lines.append([code, *fields, f"{facts['known']:,}/{facts['samples']:,}"])
         if several and not as_json:
-            show_fields(lines[-1])
+            out.print(*lines[-1])
     if failed and not several:
         raise failed[languages[0]]
-    lacking = show_lacking(failed)
+    lacking = console.show_lacking(failed)
     if as_json:
         entries = [
             {"signature": run.manifest.signature, **run.manifest.metadata, **run.result["result"]}
@@ -111,37 +97,42 @@ def run(
         ]
         failures = {code: str(error) for code, error in failed.items()}
         all_runs = {"runs": entries, "failed": failures, "lacking": lacking}
-        show_json(all_runs if several else entries[0])
+        console.show_json(all_runs if several else entries[0])
     elif several:
-        show_counts(lines, "languages", 2)
+        console.show_counts(lines, "languages", 2)
     else:
         _show(runs[languages[0]])
     for code, done in runs.items():
-        show_not_in_gest(f"{code}, {done.manifest.model}", done.manifest.metadata["not_in_gest"])
-        rows = [row for row in done.table.to_pylist() if row["problem"]]
-        problems = [(f"{row['id']}  {row['translation'] or row['source']}", row["problem"]) for row in rows]
-        show_problems(problems, f"{code}, gender unknown: ", 0 if several else 5)
-    show_failed("not measured", failed)
+        facts = done.manifest.metadata
+        console.show_not_in_gest(f"{code}, {done.manifest.model}", facts["not_in_gest"])
+        problems = {
+            f"{row['id']}  {row['translation'] or row['source']}": row["problem"]
+            for row in done.table.to_pylist()
+            if row["problem"]
+        }
+        examples = None if several else console.by_reason(problems)
+        console.show_problems(facts["problems"], examples, prefix=f"{code}, gender unknown: ")
+    console.show_failed("not measured", failed)
     if runs:
-        page = Path(os.path.commonpath([folders[code] for code in languages])) / REPORT
+        page = Path(os.path.commonpath(list(folders.values()))) / REPORT
         report(list(runs.values()), page)
-        show_report(page)
+        err.print(f"Report: {page}")
     if failed or not runs:
         raise typer.Exit(1)
 
 
 def _show(run: Run) -> None:
     """The table of a run, and the sentences below it."""
-    from gest_dataset.commands import tables
+    from gest_dataset.commands.tables import show_grid
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 
     result, facts = run.result["result"], run.manifest.metadata
     convention = ", as the paper prints them" if facts["convention"] == "published" else ""
     title = f"Masculine rates{convention}: {facts['system']}, {facts['language']}"
-    tables.show_grid(MASCULINE_RATE.grid(result), title)
+    show_grid(MASCULINE_RATE.grid(result), title)
     if result["f_s"] is None:
-        out.print("(-: undefined, because a stereotype has no sentence of known gender)", soft_wrap=True)
+        out.print("(-: undefined, because a stereotype has no sentence of known gender)")
     known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
-    sentences = MASCULINE_RATE.sentences("uncertainty", result)
-    for line in (f"yield  {known} ({facts['conflicts']} conflicts)", *sentences):
-        out.print(line, soft_wrap=True)
+    out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
+    for line in MASCULINE_RATE.sentences("uncertainty", result):
+        out.print(line)

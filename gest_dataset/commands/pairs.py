@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from gest_dataset.commands import options
 from gest_dataset.commands.console import (
     command_line,
     err,
-    new_table,
     out,
     show_not_in_gest,
     show_table,
@@ -45,27 +43,35 @@ def run(
 
     silence_libraries(models=False)
     system = options.system_of(system, translations)
-    loading: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
-    loading |= {"revision": revision, "endpoint": endpoint, "parser": parser, "parser_model": parser_model}
-    experiment = prepare(system, language, limit=limit, **loading)
+    experiment = prepare(
+        system,
+        language,
+        parser=parser,
+        parser_model=parser_model,
+        limit=limit,
+        device=device,
+        dtype=dtype,
+        batch_tokens=batch_tokens,
+        revision=revision,
+        endpoint=endpoint,
+    )
     claim_folder(output, language, experiment.settings)
     label = experiment.settings["system"]
-    detect = experiment.detector.genders
     with folder_lock(output):
-        sentences = gest_sentences(limit)
         unknown = experiment.not_in_gest()
         show_not_in_gest(label, unknown)
-        pairs = make_pairs(sentences, system, label, language, experiment.translate, detect)
-        columns = ("step", "left out", "left")
-        title = f"Pairs of {label}, {language}"
-        table = new_table(title, *columns, caption=f"prompt: {pairs.frame}")
+        detect = experiment.detector.genders
+        pairs = make_pairs(gest_sentences(limit), system, label, language, experiment.translate, detect)
         left = pairs.sentences
-        table.add_row("sentences of GEST", "", f"{left:,}")
+        rows: list[tuple[str, int | None, int]] = [("sentences of GEST", None, left)]
         for reason, ids in pairs.left_out.items():
             left -= len(ids)
-            table.add_row(reason, f"{len(ids):,}", f"{left:,}")
-        table.add_row("pairs", "", f"{left:,}", style="bold")
-        show_table(table, out if left else err)
+            rows.append((reason, len(ids), left))
+        rows.append(("pairs", None, left))
+        columns = ("step", "left out", "left")
+        caption = f"prompt: {pairs.frame}"
+        title = f"Pairs of {label}, {language}"
+        show_table(title, columns, rows, caption, total=True, console=out if left else err)
         if not left:
             example = prompt_for(pairs.frame, "I am tired.", "female")
             hint = f" A file must also contain the prompts, such as: {example}"

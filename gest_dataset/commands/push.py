@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from gest_dataset.commands.console import err, new_table, out, show_json, show_table
+from gest_dataset.commands.console import err, out, show_json, show_table
 
 if TYPE_CHECKING:
     from gest_dataset.hub.push import Plan, Pushed
@@ -48,17 +48,14 @@ def run(
         show_json([_as_json(each) for each in done])
         return
     for each in done:
-        err.print(_outcome(each, dry_run), soft_wrap=True)
+        err.print(_outcome(each, dry_run))
 
 
 def _show(plan: Plan) -> None:
     """Show each config or file of a plan."""
-    out.print(f"Push to {plan.repo}{' (new)' if plan.missing else ''}:", soft_wrap=True)
-    table = new_table("", "part", "", "rows", "kB")
-    for part in plan.parts:
-        rows = "" if part.rows is None else f"{part.rows:,}"
-        table.add_row(part.name, part.status, rows, f"{part.size / 1000:,.0f}")
-    show_table(table)
+    out.print(f"Push to {plan.repo}{' (new)' if plan.missing else ''}:")
+    rows = [(part.name, part.status, part.rows, round(part.size / 1000)) for part in plan.parts]
+    show_table("", ("part", "", "rows", "kB"), rows)
     default = [plan.default] if plan.default else []
     for title, names in (
         ("Removed", plan.removed),

@@ -29,17 +29,17 @@ def run(
         paths, to, dataset=dataset, revision=revision, report_url=report_url, dry_run=dry_run
     )
     for note in pushed.notes:
-        err.print(note, soft_wrap=True)
+        err.print(note)
     committed = pushed.committed
     if as_json:
         proposed = {"pull_request": committed.pull_request, "new": committed.made, "dry_run": dry_run}
         show_json({"model": to, "files": dict(pushed.files), **proposed})
     elif dry_run:
         for path, text in pushed.files.items():
-            out.print(f"# {path}\n{text}", soft_wrap=True, end="")
+            out.print(f"# {path}\n{text}", end="")
         err.print("Dry run: nothing was sent.")
     elif committed.pull_request is not None:
         what = "Opened" if committed.made else "Already open"
-        out.print(f"{what}: {committed.pull_request}", soft_wrap=True)
+        out.print(f"{what}: {committed.pull_request}")
     else:
         out.print(f"{to} already has {'this result' if len(pushed.files) == 1 else 'these results'}.")

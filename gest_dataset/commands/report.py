@@ -5,7 +5,7 @@ from __future__ import annotations
 import webbrowser
 from pathlib import Path
 
-from gest_dataset.commands.console import err, out, show_report
+from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError
 
 
@@ -29,22 +29,21 @@ def run(
     from gest_dataset.runs.folder import REPORT, find_runs
     from gest_dataset.storage import STANDARD_OUTPUT
 
+    def show_address(address: str) -> None:
+        out.print(address)
+        if browser and not webbrowser.open(address):
+            err.print("No browser could be opened. Open the address yourself.")
+
     datasets.disable_progress_bars()
     if serve:
         if output is not None or figures is not None:
             raise ConfigError("--serve cannot be combined with --output or --figures.")
-        serve_report(paths, lambda address: _open(address, browser))
+        serve_report(paths, show_address)
         return
     runs = find_runs(paths)
     page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
     report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])
     if figures is not None:
-        err.print(f"Figures: {figures}", soft_wrap=True)
+        err.print(f"Figures: {figures}")
     if page != STANDARD_OUTPUT:
-        show_report(page)
-
-
-def _open(address: str, browser: bool) -> None:
-    out.print(address, soft_wrap=True)
-    if browser and not webbrowser.open(address):
-        err.print("No browser could be opened. Open the address yourself.")
+        err.print(f"Report: {page}")

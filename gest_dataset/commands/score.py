@@ -96,7 +96,7 @@ def run(
 
     def show(run: ScoredRun) -> None:
         if not as_json:
-            _show_run(run) if verbose or not several else console.show_fields(_fields(run))
+            _show_run(run) if verbose or not several else out.print(*_fields(run))
 
     flat = output is not None
     rows: Any = configs
@@ -113,15 +113,14 @@ def run(
         console.show_counts([_fields(run) for run in outcome.runs], "configs", 2, -1)
         for caveat in dict.fromkeys(caveat for run in outcome.runs for caveat in _caveats(run)):
             out.print(caveat)
-    for reason, names in console.by_reason(outcome.left_out).items():
-        err.print(f"Left out ({reason}): {', '.join(names)}", soft_wrap=True)
+    console.show_left_out(outcome.left_out)
     console.show_failed("not scored", outcome.failed)
     for message in failures:
         console.show_error(message)
     for note in gates.inconclusive(limits, outcome):
-        err.print(f"Note: {note}", soft_wrap=True)
+        err.print(f"Note: {note}")
     if page:
-        console.show_report(page)
+        err.print(f"Report: {page}")
     if outcome.failed or failures:
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
@@ -133,20 +132,20 @@ def _show_power(data: Any, limit: int | None, as_json: bool) -> None:
     from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD, power_analysis
     from gest_dataset.storage import json_value
 
-    tables = {name: rows_of(name) for name in data} if isinstance(data, list) else {"data": data}
+    datasets = {name: rows_of(name) for name in data} if isinstance(data, list) else {"data": data}
     plans = {}
-    for name, rows in tables.items():
-        rows = rows if limit is None else rows.select(range(min(limit, len(rows))))
-        plans[name] = power_analysis(measure_of(rows.column_names, name)[0], rows)
+    for name, dataset in datasets.items():
+        dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
+        plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
     if as_json:
         console.show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
     columns = ("config", "samples", "units", "one", "two", "as g_s")
-    table = console.new_table("Smallest detectable effects (power 80 %)", *columns)
+    rows = []
     for name, plan in plans.items():
         effects = (f"{plan.single:.2f}", f"{plan.paired:.2f}", console.format_value(plan.typical))
-        table.add_row(name, f"{plan.samples:,}", f"{plan.units:,}", *effects)
-    console.show_table(table)
+        rows.append((name, plan.samples, plan.units, *effects))
+    console.show_table("Smallest detectable effects (power 80 %)", columns, rows)
     out.print(
         f"In standard deviations (SD) of a model's scores. one: of one model, beyond the zone of negligible "
         f"effects; two: the difference of two models whose scores correlate by {CORRELATION:g}; as g_s: of "
@@ -211,16 +210,16 @@ def _show_run(run: ScoredRun) -> None:
     facts = run.scores.metadata
     measure = MEASURES[facts["measure"]]
     if not run.new:
-        err.print(f"{run.path} is already finished; nothing is computed again.", soft_wrap=True)
+        err.print(f"{run.path} is already finished; nothing is computed again.")
     tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}")
     published = rank_among_published(facts, run.result)
     lines = [*tables.verdict_lines(measure, run.result), *([published.text()] if published else [])]
     for line in [*lines, *_caveats(run), f"{facts['scored']:,} of {facts['asked']:,} samples have a score."]:
         out.print(line)
-    console.show_skipped(facts["skipped"])
+    console.show_problems(facts["skipped"], most=5, console=out)
     for note in facts["notes"]:
         out.print(f"Note: {note}")
-    out.print(run.scores.signature, style="dim", soft_wrap=True)
+    out.print(run.scores.signature, style="dim")
 
 
 def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:

@@ -13,16 +13,13 @@ import typer
 
 from gest_dataset.commands.console import (
     INTERVAL,
-    by_reason,
     command_line,
     err,
     format_value,
-    new_table,
     out,
     progress_bar,
-    show_error,
-    show_fields,
-    show_report,
+    show_failed,
+    show_left_out,
     show_table,
     silence_libraries,
 )
@@ -92,8 +89,7 @@ def run(
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
     if task is None:
         failed |= _build_leaderboard(selected, output, cells)
-    for reason, names in by_reason(failed).items():
-        show_error(f"failed: {_some(names)}\n{reason}")
+    show_failed("failed", failed, _LISTED)
     if failed:
         raise typer.Exit(1)
 
@@ -104,13 +100,13 @@ def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
 
     total = sum(cell.status != LEFT_OUT for cell in cells)
     done = sum(cell.status == DONE for cell in cells)
-    err.print(f"Cells: {total:,}{f', {done:,} of them already done' if done else ''}.", soft_wrap=True)
+    err.print(f"Cells: {total:,}{f', {done:,} of them already done' if done else ''}.")
     finished = {cell.name: cell for cell in cells}
     for job in sweep(cells, output, engine, command_line()):
         finished |= {cell.name: cell for cell in job}
         done, failed = (sum(cell.status == status for cell in job) for status in (DONE, FAILED))
         counts = f"{done} of {len(job)} cells"
-        show_fields([job[0].model.name, counts, f"{failed} failed" if failed else ""])
+        out.print(job[0].model.name, counts, *([f"{failed} failed"] if failed else []))
     return list(finished.values())
 
 
@@ -124,22 +120,16 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
         lines = write_leaderboard(suite.title, cells, output, command_line(), lambda: bar.advance(task))
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
-        table = new_table(f"{config}: {symbol}", "model", symbol, INTERVAL, "verdict")
-        for line in best[:_LISTED]:
-            table.add_row(line["name"], format_value(line["value"]), line["interval"] or "-", line["verdict"])
-        show_table(table)
+        rows = [
+            (line["name"], format_value(line["value"]), line["interval"] or "-", line["verdict"])
+            for line in best[:_LISTED]
+        ]
+        show_table(f"{config}: {symbol}", ("model", symbol, INTERVAL, "verdict"), rows)
         if len(best) > _LISTED:
             out.print(f"and {len(best) - _LISTED:,} more in the leaderboard")
-    left_out = {cell.name: cell.reason for cell in cells if cell.status == LEFT_OUT}
-    for reason, names in by_reason(left_out).items():
-        err.print(f"Left out ({reason}): {_some(names)}", soft_wrap=True)
-    show_report(output / PAGE)
+    show_left_out({cell.name: cell.reason for cell in cells if cell.status == LEFT_OUT}, _LISTED)
+    err.print(f"Report: {output / PAGE}")
     return {f"{line['name']}/{line['config']}": line["reason"] for line in lines if line["status"] == FAILED}
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
 
 
 def _estimate(suite: Suite, output: Path | None) -> None:
@@ -158,17 +148,17 @@ def _estimate(suite: Suite, output: Path | None) -> None:
             try:
                 estimates[model.name] = estimate(model, configs)
             except GestError as error:
-                err.print(f"{model.name}: no estimate: {error}", soft_wrap=True)
+                err.print(f"{model.name}: no estimate: {error}")
     if not estimates:
         raise typer.Exit(1)
     frame = pd.DataFrame.from_dict(estimates, orient="index").sort_values("hours", ascending=False)
     frame.loc["all"] = frame.sum()
     names = ["size", "cells", "tokens", "FLOP", "memory"]
-    table = new_table(suite.title, "model", *names, "hours", *(["cost"] if suite.price else []))
+    rows = []
     for name, row in frame.iterrows():
         cost = [format_value(row["hours"] * suite.price)] if suite.price else []
-        table.add_row(str(name), *map(_short, row[names]), format_value(row["hours"]), *cost)
-    show_table(table)
+        rows.append((str(name), *map(_short, row[names]), format_value(row["hours"]), *cost))
+    show_table(suite.title, ["model", *names, "hours", *(["cost"] if suite.price else [])], rows)
     devices = max(1, torch.cuda.device_count())
     hours = frame["hours"]["all"]
     longest = max(hours / devices, frame["hours"].iloc[0])
@@ -208,7 +198,7 @@ def _check_published(suite: Suite, output: Path) -> None:
     differing = [one for one in comparisons if one.differs]
     for one in differing:
         where = f"{one.table}, {one.model}, {one.where}: {one.metric}"
-        out.print(f"{where} is {one.estimate}, printed: {one.printed:g}", soft_wrap=True)
+        out.print(f"{where} is {one.estimate}, printed: {one.printed:g}")
     out.print(
         f"{len(differing):,} of {len(comparisons):,} printed numbers lie outside our 95 % interval. All are "
         f"in published.csv."

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from gest_dataset.commands.console import INTERVAL, format_value, new_table, out, show_table
+from gest_dataset.commands.console import INTERVAL, format_value, new_table, out, print_table
 from gest_dataset.measures.formatting import format_distinct, format_number
 from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Measure, Result
@@ -38,7 +38,7 @@ def show_grid(grid: Grid, title: str) -> None:
     named = out.width >= _MIN_WIDTH_FOR_NAMES or not any(line.short_name for line in grid.lines)
     counted = named and any(line.count is not None for line in grid.lines)
     headings = [text for heading in grid.headings for text in (heading, INTERVAL)]
-    table = new_table(title, "", *headings, *(["n"] if counted else []))
+    table = new_table(title, ["", *headings, *(["n"] if counted else [])])
     width = next((bar_width for least, bar_width in _BAR_WIDTHS.items() if out.width >= least), 0)
     axis = grid.axis if width else None
     if axis is not None:
@@ -61,7 +61,7 @@ def show_grid(grid: Grid, title: str) -> None:
             drawing = drawing.translate(_ASCII) if out.options.ascii_only else drawing
             cells.append(Text(drawing, style=_STYLES[line.gender]))
         table.add_row(*cells, style="bold" if line.bold else None, end_section=line.ends_section)
-    show_table(table)
+    print_table(table)
 
 
 def span(estimate: Estimate, digits: int = 2) -> str:

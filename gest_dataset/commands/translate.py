@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gest_dataset.commands.console import (
-    err,
-    new_table,
-    one_by_one,
-    open_each,
-    out,
-    show_failed,
-    show_json,
-    show_lacking,
-    show_not_in_gest,
-    show_problems,
-    show_table,
-)
+from gest_dataset.commands import console
+from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
 
@@ -63,61 +53,59 @@ def run(
     sentences = read_sentences(input_file or config)[:limit]
     if sentences.empty:
         raise TranslationError(f"{input_file} has no sentences.")
-    # all of them first, so that a wrong name is an error before anything is translated
     loading: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
     loading |= {"revision": revision, "endpoint": endpoint}
+    # all of them first, so that a wrong name is an error before anything is translated
     failed: dict[str, object] = {}
-    translators = open_each(languages, lambda code: open_translator(system, code, **loading), failed)
-    languages = list(translators)
-    names = [system.replace("{language}", code) for code in languages]
+    translators = console.open_each(languages, lambda code: open_translator(system, code, **loading), failed)
+    names = {code: system.replace("{language}", code) for code in translators}
     if as_json and output == STANDARD_OUTPUT:
         raise ConfigError("--json and --output - would both write to the standard output.")
-    inputs = [Path(name.removeprefix("file:")).expanduser() for name in names if is_file(name)]
-    check_output_file(output, *inputs, *([] if input_file is None else [input_file]))
+    inputs = [Path(name.removeprefix("file:")).expanduser() for name in names.values() if is_file(name)]
+    check_output_file(output, *inputs, *([input_file] if input_file else []))
     texts = sentences["sentence"].to_list()
-    tables = []
-    rate = f"{translators[languages[0]].unit}/s"
-    columns = ("language", "texts", "unique", "cached", "new", "failed", rate, "seconds")
-    target = "standard output" if output == STANDARD_OUTPUT else output
-    summary = new_table(f"Written to {target}", *columns)
-    problems: dict[str, dict[str, str]] = {}
-    summaries = []
+    tables, rows, problems = [], [], {}
 
     def work(code: str) -> Translated:
         return translate_all(texts, translators[code], code, store=store)
 
-    for code, done in one_by_one(languages, work, (TranslationStoppedError,), failed):
+    languages = list(translators)
+    for code, done in console.one_by_one(languages, work, (TranslationStoppedError,), failed):
         made = pd.DataFrame(done.translations)
         tables.append(sentences.assign(system=translators[code].name, language=code, **made)[COLUMNS])
-        counts = (len(texts), len(set(texts)), done.cached, done.new, done.failed)
-        summaries.append(dict(zip(columns, (code, *counts), strict=False)))
         speed = f"{done.units / done.seconds:,.0f}" if done.seconds else ""
-        summary.add_row(code, *(f"{count:,}" for count in counts), speed, f"{done.seconds:.1f}")
-        problems[code] = {one.source: problem_of(one, code) for one in done.translations}
+        counts = (len(texts), len(set(texts)), done.cached, done.new, done.failed)
+        rows.append((code, *counts, speed, f"{done.seconds:.1f}"))
+        reasons = {repr(one.source): problem_of(one, code) for one in done.translations}
+        problems[code] = {text: reason for text, reason in reasons.items() if reason}
         if done.stopped:
             failed |= dict.fromkeys(languages[languages.index(code) :], done.stopped)
             break
+    unit = translators[languages[0]].unit
+    columns = ("language", "texts", "unique", "cached", "new", "failed", f"{unit}/s", "seconds")
     if tables:
         with atomic_path(output) as partial:
             pd.concat(tables).to_csv(partial, index=False, lineterminator="\n")
-        show_table(summary, err if as_json or output == STANDARD_OUTPUT else out)
-    lacking = show_lacking(failed)
+        to_stdout = output == STANDARD_OUTPUT
+        title = f"Written to {'standard output' if to_stdout else output}"
+        console.show_table(title, columns, rows, console=err if as_json or to_stdout else out)
+    lacking = console.show_lacking(failed)
     unknown = {}
     with suppress(SourceError):  # sentences of a user are translated without GEST at hand
         if input_file:
             unknown[str(input_file)] = not_in_gest(texts)
         elif is_file(system):
-            unknown = {
-                name: sources_not_in_gest(name, code) for name, code in zip(names, languages, strict=True)
-            }
+            unknown = {name: sources_not_in_gest(name, code) for code, name in names.items()}
     for name, found in unknown.items():
-        show_not_in_gest(name, found)
+        console.show_not_in_gest(name, found)
     if as_json:
+        summaries = [dict(zip(columns[:6], row, strict=False)) for row in rows]
         failures = {code: str(error) for code, error in failed.items()}
         contents = {"languages": summaries, "failed": failures, "lacking": lacking, "not_in_gest": unknown}
-        show_json(contents)
+        console.show_json(contents)
     for code, reasons in problems.items():
-        show_problems([(repr(text), reason) for text, reason in reasons.items() if reason], f"{code}: ")
-    show_failed("not translated, or not completely", failed)
+        examples = console.by_reason(reasons)
+        console.show_problems(Counter(reasons.values()), examples, prefix=f"{code}: ")
+    console.show_failed("not translated, or not completely", failed)
     if failed or not tables:
         raise typer.Exit(1)

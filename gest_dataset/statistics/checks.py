@@ -54,7 +54,7 @@ def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
 def finite_array(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None = None) -> Floats:
     """Finite numbers: one per sample, or rows of `width` numbers."""
     check_sequence(name, values)
-    rows = values if isinstance(values, np.ndarray) and values.dtype.kind != "O" else _as_list(values)
+    rows = values if isinstance(values, np.ndarray) and values.dtype.kind != "O" else as_list(values)
     shape = () if width is None else (width,)
     array = _numbers(rows, (len(rows), *shape))
     if array is None:
@@ -89,7 +89,7 @@ def nullable_columns(name: str, values: Sequence[Any], width: int) -> list[Float
 def label_codes(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
     """The index of each value in the labels."""
     check_sequence(name, values)
-    values = _as_list(values)
+    values = as_list(values)
     indices = {label: index for index, label in enumerate(labels)}
     codes = [indices.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
     if -1 in codes:
@@ -129,7 +129,7 @@ def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, numbe
         raise DataError(f"{name} and the samples differ in length ({len(values)} vs {number}).")
     codes: list[int] = []
     numbers: dict[Any, int] = {}
-    for index, value in enumerate(_as_list(values)):
+    for index, value in enumerate(as_list(values)):
         if value is None or not isinstance(value, Hashable) or value != value:
             raise DataError.at(name, f"index {index}", f"{value!r} is not a valid unit")
         codes.append(numbers.setdefault(value, len(numbers)))
@@ -151,6 +151,6 @@ def log_of_base(value: float) -> float:
     return math.log(value)
 
 
-def _as_list(values: Any) -> list[Any]:
+def as_list(values: Any) -> list[Any]:
     """A list of Python objects, also from arrays, series and tensors."""
     return list(values.tolist() if hasattr(values, "tolist") else values)

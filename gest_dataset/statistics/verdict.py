@@ -23,7 +23,7 @@ from scipy import special
 
 from gest_dataset.statistics.proportions import Z
 
-Verdict = Literal["shown", "negligible", "not shown", "reversed"]
+Verdict = Literal["shown", "negligible", "not shown", "reversed", "undefined"]
 POWER = 0.8
 _REACH = Z + float(special.ndtri(POWER))
 
@@ -34,12 +34,15 @@ def verdict(low: float, high: float, zone: tuple[float, float]) -> Verdict:
         shown       it lies above the zone
         reversed    it lies below the zone
         negligible  it lies within the zone: a relevant effect is ruled out
-        not shown   anything else, no bounds (nan), or a single point (all samples equal, error unknown)
+        undefined   it has no bounds (nan)
+        not shown   anything else, also a single point (all samples equal, error unknown)
 
     >>> verdict(1.1, 1.3, (0.95, 1.05)), verdict(0.98, 1.02, (0.95, 1.05)), verdict(0.9, 1.3, (0.95, 1.05))
     ('shown', 'negligible', 'not shown')
     """
-    if math.isnan(low) or math.isnan(high) or low == high:
+    if math.isnan(low) or math.isnan(high):
+        return "undefined"
+    if low == high:
         return "not shown"
     if low > zone[1]:
         return "shown"

@@ -6,6 +6,7 @@ from functools import partial
 
 from datasets import List, Value
 
+from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.families import STEREOSET
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereoset_icat
@@ -21,4 +22,5 @@ class StereosetIcat(base.CheckedMetric):
         "bias_types": (Value("string"), checks.group_codes),
     }
     optional = ("bias_types",)
+    labels = {"bias_types": BIAS_TYPE.names}  # noqa: RUF012
     statistic = staticmethod(stereoset_icat)

@@ -7,6 +7,7 @@ from datasets import Value
 from gest_dataset.builders.families import WINOBIAS
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, winobias_rate
+from gest_dataset.stereotypes import GENDERS
 
 
 class WinobiasRate(base.CheckedMetric):
@@ -17,4 +18,5 @@ class WinobiasRate(base.CheckedMetric):
         "predictions": (Value("float64"), checks.finite_array),
         "references": (Value("string"), checks.gender_codes),
     }
+    labels = {"references": GENDERS}  # noqa: RUF012
     statistic = staticmethod(winobias_rate)

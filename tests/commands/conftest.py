@@ -24,6 +24,7 @@ def gest(
     """Run a command in this process, on the test mirror and in `tmp_path`; keywords are variables."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")  # in a dumb terminal, rich ignores COLUMNS
 
     def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         capsys.readouterr()

@@ -41,8 +41,8 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     for text in (
         "hi.csv: 36 rows, 34 accepted\n",
-        "1 rejected: not a sentence of GEST\n      row 35: no such sentence\n",
-        "1 rejected: a duplicate\n      row 36: I slept in the forest without a tent.\n",
+        "rejected: 1 x not a sentence of GEST\n    row 35: no such sentence\n",
+        "rejected: 1 x a duplicate\n    row 36: I slept in the forest without a tent.\n",
         "hi_variants.csv: 34 rows, 34 accepted\n",
         'hi_pairs: import gest_dataset, then load_dataset("gest", "hi_pairs")',
     ):
@@ -120,7 +120,7 @@ def test_eurogest(gest: Gest, home: Path, tmp_path: Path) -> None:
     assert "sk: eurogest_sk_pairs 1, eurogest_sk_neutral 2" in done.stdout
     assert "hu: nothing" in done.stdout
     assert "hu: no neutral config." in done.stderr
-    assert f"left out, {HALF}: 2" in done.stderr
+    assert f"Left out: 2 x {HALF}" in done.stderr
     assert "eurogest_da_neutral" in gest("list").stdout
 
 

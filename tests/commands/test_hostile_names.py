@@ -85,8 +85,7 @@ def test_formulas_get_an_apostrophe(text: str) -> None:
 def test_console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console.out, "_width", 300)
     console.out.print(HOSTILE)
-    table = console.new_table(HOSTILE, HOSTILE, "value", rows=[(one_line(HOSTILE), HOSTILE)])
-    console.show_table(table)
+    console.show_table(HOSTILE, (HOSTILE, "value"), [(one_line(HOSTILE), HOSTILE)])
     output = capsys.readouterr().out
     assert_harmless(output)
     assert printable(HOSTILE) in output

@@ -93,7 +93,7 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     write_rows(tmp_path / "bad.csv", [*rows.values(), {"from": doubled, "to": "Iné."}, *unknown])
     done = gest("masculine-rate", "--translations", "bad.csv", *SLOVAK)
     assert done.returncode == 0, done.stderr
-    assert "bad.csv: sentences that are not in GEST: 2\n    'I am not in GEST.'\n" in done.stderr
+    assert "bad.csv: 2 x not a sentence of GEST\n    'I am not in GEST.'\n" in done.stderr
     content = json.loads(gest("masculine-rate", "--translations", "bad.csv", *SLOVAK, "--json").stdout)
     assert content["not_in_gest"] == {"count": 2, "examples": ["I am not in GEST.", "Nor am I."]}
     run = read_run(tmp_path / "gest-runs" / "bad" / "sk")
@@ -211,7 +211,7 @@ def test_a_system_that_lacks_a_language(gest: Gest, two_languages: tuple[str, ..
     done = gest(*arguments, "--language", "sk,hr,be")
     assert done.returncode == 0, done.stderr
     assert re.match(r"sk f_s .*/34\n1 languages: ", done.stdout)
-    assert "left out, the system lacks them: hr, be\n" in done.stderr
+    assert "Left out, the system lacks them: hr, be\n" in done.stderr
     content = json.loads(gest(*arguments, "--language", "sk,hr", "--json").stdout)
     assert [run["language"] for run in content["runs"]] == ["sk"]
     assert (list(content["lacking"]), content["failed"]) == (["hr"], {})

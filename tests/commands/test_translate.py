@@ -164,8 +164,8 @@ def test_a_system_that_lacks_a_language(gest: Gest) -> None:
     arguments = (*ON_FILE, "--language", "sk,pl,cs", "--input", "own.txt")
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "left out, the system lacks them: pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
-    assert "own.txt: sentences that are not in GEST: 1\n    'I am 7.'" in done.stderr
+    assert "Left out, the system lacks them: pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
+    assert "own.txt: 1 x not a sentence of GEST\n    'I am 7.'" in done.stderr
     assert [row["translation"] for row in rows()] == ["Mám 7.", "Je mi 7."]
     content = json.loads(gest(*arguments, "--json").stdout)
     assert [one["language"] for one in content["languages"]] == ["sk", "cs"]
@@ -173,7 +173,7 @@ def test_a_system_that_lacks_a_language(gest: Gest) -> None:
     assert (list(content["lacking"]), content["failed"]) == (["pl"], {})
     assert gest(*ON_FILE, "--language", "pl", "--input", "own.txt").returncode == 1
     done = gest(*ON_FILE, "--language", "sk")
-    assert "made.csv: sentences that are not in GEST: 1\n" in done.stderr
+    assert "made.csv: 1 x not a sentence of GEST\n" in done.stderr
 
 
 @pytest.mark.slow

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import json
 import math
 import multiprocessing
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,10 +18,12 @@ import evaluate
 import numpy as np
 import pandas as pd
 import pytest
-from datasets import Dataset
+import torch
+from datasets import ClassLabel, Dataset, Value
 
 from gest_dataset import register, statistics
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.metrics.base import _plain
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT
 
@@ -126,6 +130,7 @@ def rounded(result: dict[str, Any] | None) -> str:
     """A result as text, without the last digits of its zone."""
     if result is None:
         return "None"
+    result = _plain(result)
     ends = {key: f"{result[key]:.12g}" for key in ("zone_low", "zone_high")}
     return repr(result | ends)
 
@@ -199,10 +204,30 @@ def test_combined_modules_give_both_results() -> None:
     result = twice.compute(**inputs)
     alone = evaluate.load("winobias_rate").compute(**inputs)
     assert {key: result[f"one_{key}"] for key in alone} == alone
-    twice.add(inputs["predictions"][0], inputs["references"][0], units=None)
-    rest = {name: inputs[name][1:] for name in ("predictions", "references")}
-    twice.add_batch(**rest, units=None)
+    twice.add(inputs["predictions"][0], inputs["references"][0])
+    twice.add_batch(**{name: inputs[name][1:] for name in ("predictions", "references")})
     assert twice.compute()["two_g_s"] == pytest.approx(alone["g_s"])
+    twice.add_batch(**inputs)
+    assert twice.compute()["two_g_s_low"] == alone["g_s_low"]
+
+
+HEADINGS = (
+    *("## Metric Description", "## How to Use", "### Inputs", "### Output Values", "## Values from Papers"),
+    *("## Limitations", "## Citation", "## Further References"),
+)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_cards_document_every_input_and_key(name: str) -> None:
+    metric = evaluate.load(name)
+    arguments, returned = metric.inputs_description.split("\nReturns:\n")
+    assert arguments.startswith("Args:\n")
+    documented = set(re.findall(r"\*\*(\w+)\*\*", arguments))
+    assert documented - {"model_id", "config"} == {*metric.features, *metric.options}
+    bounds = re.compile(r"(_analytic|_simultaneous)?_(low|high)$")
+    keys = {bounds.sub("", key) for key in metric.compute(**CASES[name][0])} - {"zone"}
+    assert keys <= set(re.findall(r"`(\w+)", returned))
+    assert "`zone_low`" in returned
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -216,8 +241,10 @@ def test_folder_is_whole_and_its_card_is_true(name: str, monkeypatch: pytest.Mon
     }
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\ntitle: ")
-    for part in ("sdk: gradio", "app_file: app.py", "**Input.**", "**Output.**", "## Limits", "```bibtex"):
+    for part in ("sdk: gradio", "app_file: app.py", *HEADINGS, "```bibtex"):
         assert part in card
+    places = [card.find(heading) for heading in HEADINGS]
+    assert places == sorted(places)
     monkeypatch.chdir(folder)
     found = doctest.testfile(str(folder / "README.md"), module_relative=False)
     assert (found.failed, found.attempted > 3) == (0, True)
@@ -228,8 +255,6 @@ def test_folder_is_whole_and_its_card_is_true(name: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("name", METRICS)
 def test_space_page_computes(name: str) -> None:
     pytest.importorskip("gradio")
-    import json
-
     from gest_dataset.metrics.widget import EXAMPLES, interface
 
     example = EXAMPLES[name]
@@ -295,7 +320,7 @@ def test_other_names_go_to_the_original() -> None:
         ({"predictions": [0.1], "references": [1, 2]}, "differ in length"),
         ({"predictions": [0.1]}, "needs references"),
         ({"predictions": [0.1], "references": [1], "cs": [1]}, "no input cs; it has predictions, references"),
-        ({"predictions": [0.1], "references": [1], "units": [3]}, "units, index 0: 3 is not a non-empty"),
+        ({"predictions": [0.1], "references": [1], "units": [" "]}, "units, index 0: ' ' is not a non-empty"),
     ],
 )
 def test_bad_samples_are_refused_where_they_come_in(samples: dict[str, Any], message: str) -> None:
@@ -304,6 +329,74 @@ def test_bad_samples_are_refused_where_they_come_in(samples: dict[str, Any], mes
         metric.add_batch(**samples)
     inputs, _ = CASES["gest_stereotype_rate"]
     assert rounded(metric.compute(**inputs)) == expected("gest_stereotype_rate")
+
+
+def test_inputs_that_would_be_ignored_are_refused() -> None:
+    inputs, _ = CASES["gest_control_bias"]
+    metric = evaluate.load("gest_control_bias")
+    for call in (metric.compute, metric.add_batch):
+        with pytest.raises(ConfigError, match="no input references; it has predictions, cs, units"):
+            call(**inputs, references=[1] * 40)
+
+
+def test_columns_of_the_datasets_are_inputs() -> None:
+    """Label numbers, integer units and tensors give what names, texts and lists give."""
+    labels = {
+        "winobias_rate": ("references", ClassLabel(names=["female", "male"])),
+        "stereoset_icat": ("bias_types", ClassLabel(names=["gender", "profession", "race", "religion"])),
+        "gest_stereotype_rate": ("references", Value("int32")),
+    }
+    for name, (label, feature) in labels.items():
+        inputs, _ = CASES[name]
+        known = getattr(feature, "names", None)
+        columns = inputs | {
+            label: [known.index(value) for value in inputs[label]] if known else inputs[label]
+        }
+        columns["units"] = [int(unit.split()[1]) for unit in inputs["units"]]
+        data = Dataset.from_dict(columns).cast_column(label, feature)
+        metric = evaluate.load(name)
+        assert rounded(metric.compute(**{key: data[key] for key in columns})) == expected(name)
+        assert rounded(metric.compute(**data[:])) == expected(name)
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16, torch.float64])
+def test_tensors_of_any_type(kind: torch.dtype) -> None:
+    for name in ("gest_stereotype_rate", "gest_control_bias"):
+        inputs, _ = CASES[name]
+        tensor = torch.tensor(inputs["predictions"], requires_grad=True).to(kind)
+        found = evaluate.load(name).compute(**inputs | {"predictions": tensor})
+        assert found == evaluate.load(name).compute(**inputs | {"predictions": tensor.tolist()})
+
+
+UNDEFINED: dict[str, list[dict[str, Any]]] = {
+    "gest_choice_rate": [
+        {"predictions": ["male", "other"], "references": [1, 9]},
+        {"predictions": ["other"] * 16, "references": list(range(1, 17))},
+    ],
+    "gest_masculine_rate": [
+        {"predictions": ["unknown"] * 16, "references": list(range(1, 17)), "convention": convention}
+        for convention in ("plain", "published")
+    ],
+    "gest_stereotype_rate": [
+        {"predictions": [1.0, 2.0], "references": [1, 9], "scale": scale}
+        for scale in ("ratio", "log10", "published", "eurogest")
+    ],
+    "gest_control_bias": [{"predictions": [[0.0, 1.0, 2.0, 4.0]]}, {"cs": [[0.5, None]]}],
+    "stereoset_icat": [{"predictions": [[0.1, 0.2, 0.3]], "references": ["a"]}],
+    "winobias_rate": [{"predictions": [1.0], "references": ["male"]}],
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_result_is_json(name: str) -> None:
+    metric = evaluate.load(name)
+    json.dumps(metric.compute(**CASES[name][0]), allow_nan=False)
+    for inputs in UNDEFINED[name]:
+        result = metric.compute(**inputs)
+        json.dumps(result, allow_nan=False)
+        head = ZONES[name][0]
+        if name != "stereoset_icat":  # a proportion of one sample has bounds
+            assert (result["verdict"], result.get(f"{head}_low")) == ("undefined", None)
 
 
 def test_what_a_set_lacks_may_be_left_out() -> None:

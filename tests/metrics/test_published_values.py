@@ -98,7 +98,7 @@ VALUES: dict[str, Callable[[], Iterator[str]]] = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values_are_those_of_the_tables(name: str) -> None:
-    section = _card(name).split("## Values from the paper")[1].split("\n## ")[0]
+    section = _card(name).split("## Values from Papers")[1].split("\n## ")[0]
     lines = list(VALUES[name]())
     for line in lines:
         # bold marks the one number that print and scores disagree on; a first cell may be empty

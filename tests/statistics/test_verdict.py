@@ -40,8 +40,8 @@ def test_a_stratum_without_a_unit_shows_nothing_unless_it_does_not_count() -> No
         (0.95, 1.05, "negligible"),
         (1.01, 1.06, "not shown"),
         (0.5, 2.0, "not shown"),
-        (1.2, math.nan, "not shown"),
-        (math.nan, math.nan, "not shown"),
+        (1.2, math.nan, "undefined"),
+        (math.nan, math.nan, "undefined"),
     ],
 )
 def test_verdicts(low: float, high: float, said: str) -> None:

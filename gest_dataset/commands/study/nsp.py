@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gest_dataset.commands.console import command_line, err, new_table, show_table, silence_libraries
+from gest_dataset.commands.console import command_line, err, show_table, silence_libraries
 
 
 def run(
@@ -34,16 +34,14 @@ def run(
     rates = (learning_rate, head_learning_rate)
     plan = Plan(model, data, text, *rates, batch_size, accumulate, epochs, max_steps, dtype, seed)
     result = train(plan, output, device=device, command=command_line())
-    table = new_table(str(output), "training", "")
-    for name, number in (
+    rows = (
         ("documents", result["counts"]["documents"]),
         ("with fewer than two sentences", result["counts"]["short"]),
         ("training pairs", result["counts"]["train"]),
         ("updates", result["steps"]),
         ("test pairs", result["counts"]["test"]),
-    ):
-        table.add_row(name, f"{number:,}")
-    table.add_row("accuracy (chance: 50 %)", f"{result['accuracy']:.1%}")
-    table.add_row("95 % interval", f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}")
-    show_table(table)
-    err.print(f"{output}: gest score {output} --config stereoset_en_intersentence", soft_wrap=True)
+        ("accuracy (chance: 50 %)", f"{result['accuracy']:.1%}"),
+        ("95 % interval", f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"),
+    )
+    show_table(str(output), ("training", ""), rows)
+    err.print(f"{output}: gest score {output} --config stereoset_en_intersentence")

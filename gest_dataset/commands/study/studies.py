@@ -14,10 +14,8 @@ import yaml
 from gest_dataset.commands.console import (
     command_line,
     err,
-    new_table,
     out,
     show_json,
-    show_report,
     show_table,
     silence_libraries,
 )
@@ -117,7 +115,7 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
 
 
 def _report_run(run: Run) -> None:
-    err.print(f"{run.path}: {run.manifest.model} on {run.manifest.about}", soft_wrap=True)
+    err.print(f"{run.path}: {run.manifest.model} on {run.manifest.about}")
 
 
 def _show(study: Study, folder: Path, as_json: bool) -> None:
@@ -128,13 +126,13 @@ def _show(study: Study, folder: Path, as_json: bool) -> None:
     else:
         for table in study.tables:
             headings, rows = table.texts()
-            show_table(new_table(table.title, *headings, rows=rows))
+            show_table(table.title, headings, rows)
             if table.note:
                 out.print(table.note)
-        out.print(study.signature, style="dim", soft_wrap=True)
+        out.print(study.signature, style="dim")
     for note in study.notes:
-        err.print(f"Note: {note}", soft_wrap=True)
-    show_report(page)
+        err.print(f"Note: {note}")
+    err.print(f"Report: {page}")
 
 
 def _is_evaluation(values: Mapping[str, Any]) -> bool:
@@ -155,9 +153,9 @@ def _draw(values: dict[str, Any], as_json: bool) -> None:
     if as_json:
         show_json([[*stratum, *drawn] for stratum, drawn in counts.items()])
         return
-    rows = [(*stratum, f"{drawn:,}", f"{total:,}") for stratum, (drawn, total) in counts.items()]
-    show_table(new_table(f"Drawn into {sheet}", "language", "outcome", "drawn", "of", rows=rows))
-    out.print(f"Fill in the column label, then run: gest study heuristics --sheet {sheet}", soft_wrap=True)
+    rows = [(*stratum, *numbers) for stratum, numbers in counts.items()]
+    show_table(f"Drawn into {sheet}", ("language", "outcome", "drawn", "of"), rows)
+    out.print(f"Fill in the column label, then run: gest study heuristics --sheet {sheet}")
 
 
 COMMANDS = {name: _make_command(name, text) for name, text in _TEXTS["commands"].items()}

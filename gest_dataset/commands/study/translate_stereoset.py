@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gest_dataset.commands import options
-from gest_dataset.commands.console import command_line, err, new_table, show_table, silence_libraries
+from gest_dataset.commands.console import command_line, err, show_table, silence_libraries
 
 
 def run(
@@ -46,20 +46,20 @@ def run(
         revision=revision,
         endpoint=endpoint,
     )
-    table = new_table(f"StereoSet, {system} to {language}", "samples", *(one.test for one in tests))
     counts = [one.counts for one in tests]
-    table.add_row("in English", *(f"{one['samples']:,}" for one in counts))
+    rows = [("in English", *(one["samples"] for one in counts))]
     for kind, leaves_out in PROBLEMS.items():
         numbers = [one["samples_by_problem"].get(kind, 0) for one in counts]
         if any(numbers):
-            table.add_row(f"{kind}{' (left out)' if leaves_out else ''}", *(f"{n:,}" for n in numbers))
-    table.add_row("texts corrected", *(f"{one['corrected_texts']:,}" for one in counts))
-    table.add_row("translated", *(f"{one['rows']:,}" for one in counts), style="bold")
-    show_table(table)
+            rows.append((f"{kind}{' (left out)' if leaves_out else ''}", *numbers))
+    rows.append(("texts corrected", *(one["corrected_texts"] for one in counts)))
+    rows.append(("translated", *(one["rows"] for one in counts)))
+    columns = ("samples", *(one.test for one in tests))
+    show_table(f"StereoSet, {system} to {language}", columns, rows, total=True)
     problems = sum(len(one.problems) for one in tests)
     if problems:
-        err.print(f"{output / 'problems.csv'}: {problems:,} problems to check", soft_wrap=True)
+        err.print(f"{output / 'problems.csv'}: {problems:,} problems to check")
     for one in tests:
         if one.rows:
             name = config_name(one.test, language)
-            err.print(f'{output}: load_dataset("{output}", "{name}")', soft_wrap=True)
+            err.print(f'{output}: load_dataset("{output}", "{name}")')
