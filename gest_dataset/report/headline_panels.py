@@ -172,7 +172,7 @@ def by_template(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
 
 def by_language(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """g_s in each language, of pairs (figure 6 of [A]) or of neutral sentences."""
-    if runs:
+    if not all(math.isnan(Estimate.of(run.result, "g_s").value) for run in runs):
         found = [(run.language, run, run.result) for run in runs]
         codes = sorted({code for code, *_ in found}, key=language_order)
         neutral = runs[0].measure.name == "neutral"
