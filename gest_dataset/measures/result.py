@@ -101,16 +101,22 @@ def template_results(result: Result) -> dict[int, Result]:
     return {int(number): part for number, part in result.get("by_template", {0: result}).items()}
 
 
+def score_frame(scores: pa.Table) -> pd.DataFrame:
+    """The scores with their template (0 without any) and the number of each sample among those with its id."""
+    frame = scores.to_pandas()
+    if "template" not in frame:
+        frame["template"] = 0
+    frame["occurrence"] = frame.groupby(["template", "id"]).cumcount()
+    return frame
+
+
 def wide_scores(scores: pa.Table) -> pd.DataFrame:
     """ln ratios with a row per sample and a column per template.
 
     The index is id, the number of the sample among those with this id, and stereotype.
     """
-    frame = scores.to_pandas()
-    if "template" not in frame:
-        frame["template"] = 0
-    frame["occurrence"] = frame.groupby(["template", "id"]).cumcount()
-    return frame.pivot(index=["id", "occurrence", "stereotype"], columns="template", values="log_ratio")
+    index = ["id", "occurrence", "stereotype"]
+    return score_frame(scores).pivot(index=index, columns="template", values="log_ratio")
 
 
 def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> dict[str, Any]:

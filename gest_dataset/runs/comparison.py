@@ -18,7 +18,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing
-from gest_dataset.measures.result import sample_units
+from gest_dataset.measures.result import sample_units, score_frame
 from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
@@ -355,12 +355,8 @@ def _labels(runs: Sequence[Run]) -> list[str]:
 
 def _score_frame(run: Run, pairing: Pairing) -> pd.DataFrame:
     """The scored samples, indexed by id, number (or prompt) and stereotype."""
-    frame = run.table.to_pandas()
-    if "template" not in frame:
-        frame["template"] = 0
+    frame = score_frame(run.table)
     if run.manifest.table == ANSWERS:
-        frame["again"] = frame["variant"] + "#" + frame["repeat"].astype(str)
-    else:
-        frame["again"] = frame.groupby(["template", "id"]).cumcount()
-    key = ["id", "again", *([pairing.strata] if pairing.strata else [])]
+        frame["occurrence"] = frame["variant"] + "#" + frame["repeat"].astype(str)
+    key = ["id", "occurrence", *([pairing.strata] if pairing.strata else [])]
     return frame.set_index(key, drop=False).dropna(subset=list(pairing.columns))
