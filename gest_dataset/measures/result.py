@@ -102,7 +102,7 @@ def template_results(result: Result) -> dict[int, Result]:
 
 
 def score_frame(scores: pa.Table) -> pd.DataFrame:
-    """The scores with their template (0 without any) and the number of each sample among those with its id."""
+    """The scores with their template (0 without any) and the number of each among those with its id."""
     frame = scores.to_pandas()
     if "template" not in frame:
         frame["template"] = 0

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.display import printable
@@ -56,9 +57,8 @@ def samples_of(runs: Sequence[LabelledRun]) -> dict[str, Any]:
             for key, row in zip(_keys(run.run.table), run.run.table.to_pylist(), strict=True):
                 scored.setdefault(key, row)
         ids = [] if group[0].measure.display.categorical else [str(row["id"]) for row in rows]
-        keys = dict.fromkeys(
-            [*_keys(pa.table({"id": pa.array(ids, pa.string())})), *scored]
-        )  # the order of the data, then samples of runs only
+        in_data = _keys(pa.table({"id": pa.array(ids, pa.string())}))
+        keys = dict.fromkeys([*in_data, *scored])  # the order of the data, then samples of runs only
         places = {key: place for place, key in enumerate(keys)}
         sets.append(_set_columns(group[0], places, rows, scored, texts))
         for run in group:
@@ -71,10 +71,14 @@ def samples_of(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     }
 
 
+def _ids(table: pa.Table) -> pd.DataFrame:
+    """The id, template and occurrence of each row."""
+    return score_frame(table.select([name for name in ("id", "template") if name in table.column_names]))
+
+
 def _keys(table: pa.Table) -> list[tuple[str, int]]:
     """The keys of the rows of a table, which are unique within a template."""
-    names = [name for name in ("id", "template") if name in table.column_names]
-    frame = score_frame(table.select(names))
+    frame = _ids(table)
     return list(zip(frame["id"].tolist(), frame["occurrence"].tolist(), strict=True))
 
 
@@ -116,7 +120,7 @@ def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> d
     """The scores of a run, with the texts and numbers of its own table."""
     display, table = run.measure.display, run.run.table
     own = np.array([places[key] for key in _keys(table)], dtype=int)
-    values, templates = display.value(table), score_frame(table)["template"].to_numpy()
+    values, templates = display.value(table), _ids(table)["template"].to_numpy()
     used = [int(template) for template in dict.fromkeys(templates.tolist())]
 
     def column(numbers: Any, chosen: Any = slice(None)) -> list[int | None]:
