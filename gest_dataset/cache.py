@@ -60,8 +60,7 @@ class ResponseCache:
             for key, value, checksum in rows
             if isinstance(value, bytes) and checksum == _checksum(key, value)
         }
-        if len(values) < len(rows):
-            damaged = len(rows) - len(values)
+        if damaged := len(rows) - len(values):
             logger.warning("%d damaged responses in %s will be computed again.", damaged, self.path)
         return values
 

@@ -15,7 +15,6 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from gest_dataset import commands
 from gest_dataset.commands import launched, options
 from gest_dataset.commands.console import err, out, setup_logging, show_error
 from gest_dataset.display import printable
@@ -43,9 +42,8 @@ RENAMED = {
 }
 INTERRUPTED = 130
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
-_EXAMPLES = yaml.safe_load(Path(commands.__file__).with_name("examples.yaml").read_text(encoding="utf-8"))
+_EXAMPLES = yaml.safe_load(Path(options.__file__).with_name("examples.yaml").read_text(encoding="utf-8"))
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
-HELP = "Measure gender stereotypes in language models and translators."
 
 # Every command and subcommand, such as "study validity"; `_add` fills it
 LINES: list[str] = []
@@ -55,7 +53,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
-    help=HELP,
 )
 
 
@@ -70,7 +67,7 @@ def main() -> None:
             if arguments and arguments[0] in RENAMED:
                 raise ConfigError(f"`gest {arguments[0]}` was replaced by {RENAMED[arguments[0]]}.")
             launched.check(arguments)
-            app()
+            app(prog_name="gest")
         except GestError as error:
             show_error(error)
             sys.exit(error.exit_code)
@@ -103,24 +100,21 @@ def _show_version(requested: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(help=HELP)
+@app.callback()
 def gest(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """The options of `gest` itself."""
+    """Measure gender stereotypes in language models and translators."""
 
 
 def _add(to: typer.Typer, line: str, module: Any, panel: str | None = None) -> None:
     """Add a command, or a group of commands: a package with a table `COMMANDS` of their modules."""
     LINES.append(line)
-    shown: dict[str, Any] = {
-        "epilog": "\n\n".join(["Examples:", *_EXAMPLES[line].splitlines()]),
-        "rich_help_panel": panel,
-    }
-    name = line.split()[-1]
+    name, epilog = line.split()[-1], "\n\n".join(["Examples:", *_EXAMPLES[line].splitlines()])
+    shown: dict[str, Any] = {"epilog": epilog, "rich_help_panel": panel}
     if not hasattr(module, "COMMANDS"):
         to.command(name, help=_paragraphs(module.run.__doc__), **shown)(options.add_help(module.run, line))
         return

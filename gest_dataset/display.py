@@ -1,7 +1,7 @@
-"""Names and texts of others are data: what a terminal, a page, a drawing or a spreadsheet may show of them.
+"""Names and texts of others as terminals, pages, drawings and spreadsheets may show them.
 
-A model's name or a translated sentence can hold control characters, marks that reverse the direction of
-writing, and what XML or UTF-8 cannot hold. They become escapes, which are those of JSON.
+Control characters, marks that reverse the direction of writing, and what XML or UTF-8 cannot hold become
+escapes like those of JSON.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
 _FORMULA = re.compile(r"(?![+-](inf|[\d.]+(e[+-]?\d+)?)$)[=+@\t\n-]")  # not a number with a sign
 
 
 def printable(text: str) -> str:
-    r"""A text with escapes for what would not be seen; line ends and tabs stay.
+    r"""Escape invisible characters, except line ends and tabs.
 
     >>> printable("m\x1b[31mred\u202e\n\udc80")
     'm\\u001b[31mred\\u202e\n\\udc80'
     """
-    return _UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", text)
+    return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def one_line(text: str) -> str:
-    r"""A printable name without line ends and tabs, so that it cannot look like a message of ours.
+    r"""Escape line ends and tabs too, so that a name cannot look like a message of ours.
 
     >>> one_line("model\nerror: none")
     'model\\u000aerror: none'
@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 
 def csv_cell(value: Any) -> Any:
-    """A cell of a table for people: None and nan are empty, and no text is a formula to a spreadsheet.
+    """A cell of a CSV file: None and nan are empty, and no text is a formula to a spreadsheet.
 
     >>> csv_cell("=1+1"), csv_cell("-0.5"), csv_cell(-0.5), csv_cell(None)
     ("'=1+1", '-0.5', -0.5, '')

@@ -13,7 +13,7 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,24 +34,20 @@ METRICS = (
 
 def register() -> None:
     """Register the names now, or as soon as the library is imported."""
-    for name in _HOOKS:
-        if name in sys.modules:
-            patch(name, sys.modules[name])
+    for name in _HOOKS.keys() & sys.modules.keys():
+        patch(name, sys.modules[name])
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
 
 
 class _Finder:
-    """An import finder that lets the others find a module and calls its hook after its execution."""
+    """An import finder that calls the hook of a module after its execution."""
 
     @classmethod
-    def find_spec(cls, name: str, *args: Any) -> ModuleSpec | None:
-        if name not in _HOOKS:
-            return None
-        others = (finder for finder in sys.meta_path if finder is not cls)
-        spec = next((found for finder in others if (found := finder.find_spec(name, *args))), None)
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target) if name in _HOOKS else None
         if spec is None or spec.loader is None:
-            return spec
+            return None
         execute = spec.loader.exec_module
 
         def execute_with_hook(module: ModuleType) -> None:
@@ -77,12 +73,8 @@ def patch(name: str, module: ModuleType) -> None:
 
 def register_dataset(load: Any) -> None:
     """Let `datasets.load` find the configs of this package, or the dataset that GEST_REPO names."""
-    original = load.dataset_module_factory
-    if hasattr(original, "gest_dataset"):
-        return
-    module_type = load.DatasetModule
+    original, module_type = load.dataset_module_factory, load.DatasetModule
 
-    @functools.wraps(original)
     def dataset_module_factory(path: str, revision: Any = None, *args: Any, **kwargs: Any) -> Any:
         if path != NAME:
             return original(path, revision, *args, **kwargs)
@@ -108,20 +100,15 @@ def register_dataset(load: Any) -> None:
             return original(repository, revision, **options)
         return module_type(BUILDER_MODULE, fingerprint(), {"dataset_name": NAME})
 
-    setattr(dataset_module_factory, "gest_dataset", NAME)  # noqa: B010
-    load.dataset_module_factory = dataset_module_factory
-    if "datasets.inspect" in sys.modules:  # it has imported the original
-        setattr(sys.modules["datasets.inspect"], "dataset_module_factory", dataset_module_factory)  # noqa: B010
+    _replace(load, dataset_module_factory)
+    if inspect := sys.modules.get("datasets.inspect"):  # it has imported the original
+        _replace(inspect, load.dataset_module_factory)
 
 
 def register_metrics(loading: Any) -> None:
     """Let `evaluate.loading` find the metrics in this package."""
-    original = loading.evaluation_module_factory
-    if hasattr(original, "gest_metrics"):
-        return
-    importable = loading.ImportableModule
+    original, importable = loading.evaluation_module_factory, loading.ImportableModule
 
-    @functools.wraps(original)
     def evaluation_module_factory(
         path: str, module_type: Any = None, revision: Any = None, *args: Any, **kwargs: Any
     ) -> Any:
@@ -134,23 +121,35 @@ def register_metrics(loading: Any) -> None:
             )
         return importable(f"gest_dataset.metrics.{path}.{path}", __version__)
 
-    setattr(evaluation_module_factory, "gest_metrics", METRICS)  # noqa: B010
-    loading.evaluation_module_factory = evaluation_module_factory
+    _replace(loading, evaluation_module_factory)
 
 
 def register_optional_inputs(module: Any) -> None:
     """Let `evaluate.combine` leave out the optional inputs of our metrics."""
-    for name in ("add", "add_batch"):
-        setattr(module.CombinedEvaluations, name, _with_optional(getattr(module.CombinedEvaluations, name)))
+    combined = module.CombinedEvaluations
+    original_add, original_add_batch = combined.add, combined.add_batch
 
-
-def _with_optional(original: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(original)
-    def add(self: Any, *args: Any, **kwargs: Any) -> None:
+    def optional(self: Any) -> dict[str, None]:
         names = {name for metric in self.evaluation_modules for name in getattr(metric, "optional", ())}
-        original(self, *args, **dict.fromkeys(names - {"predictions"}) | kwargs)
+        return dict.fromkeys(names - {"predictions"})
 
-    return add
+    def add(self: Any, *args: Any, **kwargs: Any) -> None:
+        original_add(self, *args, **optional(self) | kwargs)
+
+    def add_batch(self: Any, *args: Any, **kwargs: Any) -> None:
+        original_add_batch(self, *args, **optional(self) | kwargs)
+
+    _replace(combined, add)
+    _replace(combined, add_batch)
+
+
+def _replace(owner: Any, function: Any) -> None:
+    """Put a function of ours in the place of one of a library with the same name, once."""
+    name = function.__name__
+    original = getattr(owner, name)
+    if not hasattr(original, "of_gest_dataset"):
+        function.of_gest_dataset = True
+        setattr(owner, name, functools.update_wrapper(function, original))
 
 
 _HOOKS: dict[str, Callable[[Any], None]] = {

@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,9 +63,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
     A reader sees the old file or the whole new one. Symbolic links are followed and an existing file
     keeps its mode. `-`, pipes and devices receive the content when it is complete.
     """
-    is_stream = path == STANDARD_OUTPUT or (path.exists() and not path.is_file() and not path.is_dir())
+    is_file = path.is_file() or path.is_dir() or not path.exists()
     try:
-        with _stream(path) if is_stream else _temporary(Path(os.path.realpath(path))) as partial:
+        with _temporary(path) if is_file and path != STANDARD_OUTPUT else _stream(path) as partial:
             yield partial
     except OSError as error:
         raise OutputError(
@@ -76,11 +76,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _stream(path: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="gest-") as folder:
-        complete = Path(folder) / "complete"
-        complete.touch()
-        yield complete
-        content = complete.read_bytes()
+    with tempfile.NamedTemporaryFile(prefix="gest-") as file:
+        yield Path(file.name)
+        content = Path(file.name).read_bytes()
     sys.stdout.flush()
     if path != STANDARD_OUTPUT:
         path.write_bytes(content)
@@ -93,6 +91,7 @@ def _stream(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}{_PARTIAL}")
     try:
@@ -107,23 +106,23 @@ def _temporary(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def check_folder(folder: Path, is_ours: Callable[[Path], bool] | Iterable[str], owner: str) -> None:
+def check_folder(folder: Path, is_ours: Callable[[Path], bool] | Container[str], owner: str) -> None:
     """Create a folder for files of ours; refuse it if it holds anything else.
 
     `is_ours` is a test or the allowed names; `owner` names what writes them, for the message.
     """
-    others = foreign_files(folder, is_ours)
-    if others:
+    if others := foreign_files(folder, is_ours):
         raise OutputError(f"{folder} contains {others[0]}, which is not part of {owner}. {CHOOSE}")
 
 
-def foreign_files(folder: Path, is_ours: Callable[[Path], bool] | Iterable[str]) -> list[str]:
+def foreign_files(folder: Path, is_ours: Callable[[Path], bool] | Container[str]) -> list[str]:
     """Create a folder if needed, and list the files in it that are neither ours nor locks."""
-    names = {LOCK} if callable(is_ours) else {LOCK, *is_ours}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        others = [path for path in folder.iterdir() if path.name not in names and not is_temporary(path)]
-        return sorted(path.name for path in others if not (callable(is_ours) and is_ours(path)))
+        others = [path for path in folder.iterdir() if path.name != LOCK and not is_temporary(path)]
+        if callable(is_ours):
+            return sorted(path.name for path in others if not is_ours(path))
+        return sorted(path.name for path in others if path.name not in is_ours)
     except OSError as error:
         raise OutputError(f"{folder} cannot be used: {error}. {CHOOSE}") from error
 

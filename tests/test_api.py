@@ -19,9 +19,7 @@ from tests.support import zoo
 PARSED = ROOT / "tests" / "mirror_sk.conllu"
 FOLDER = MIRROR / "kinit-sk/gest/data/translations"
 
-pytestmark = [
-    pytest.mark.usefixtures("mirror", "one_thread"),
-]
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def rates(system: str, output: Path, limit: int | None = None) -> MasculineRates:
@@ -77,28 +75,20 @@ def test_compare_takes_runs_and_paths(tmp_path: Path) -> None:
     assert (by_path.config, by_path.n, by_path.unknown) == ("en to sk", 30, 4)
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "path = gest_dataset.report([sys.argv[1]], sys.argv[2], sys.argv[2] + '-figures')",
+def test_report_is_a_function_and_a_package(tmp_path: Path, script_environment: Mapping[str, str]) -> None:
+    script = (
+        "import sys, gest_dataset\n"
+        "path = gest_dataset.report([sys.argv[1]], sys.argv[2])\n"
         "from gest_dataset import report\n"
         "from gest_dataset.report import write_report\n"
         "from gest_dataset.runs import read_run\n"
-        "path = report([read_run(sys.argv[1])], sys.argv[2])\n"
-        "assert write_report([read_run(sys.argv[1])], path).read_bytes() == path.read_bytes()",
-    ],
-)
-def test_report_is_a_function_and_a_package(
-    script: str, tmp_path: Path, script_environment: Mapping[str, str]
-) -> None:
+        "assert report([read_run(sys.argv[1])], sys.argv[2]) == path\n"
+        "assert write_report([read_run(sys.argv[1])], path).read_bytes() == path.read_bytes()"
+    )
     rates("deepl", tmp_path / "run")
     page = tmp_path / "r.html"
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys, gest_dataset\n{script}", str(tmp_path / "run"), str(page)],
-        env=script_environment,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-c", script, str(tmp_path / "run"), str(page)]
+    done = subprocess.run(command, env=script_environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "file:translations.csv" in page.read_text(encoding="utf-8")
     assert not (tmp_path / "run" / "report.html").exists()

@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import signal
 import stat
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -150,20 +149,3 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
             build.check_build_folder(tmp_path)
         assert (tmp_path / name).read_text() == "mine"
         (tmp_path / name).unlink()
-
-
-def test_commands_write_to_the_standard_output(script_environment: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "made.csv").write_text("from,to\nI.,Ja.\n")
-    (tmp_path / "in.txt").write_text("I.\n")
-    command = [sys.executable, "-m", "gest_dataset", "translate", "--system", "file:made.csv", "--language"]
-    command += ["sk", "--input", "in.txt", "--output"]
-
-    def run(output: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*command, output], env=script_environment, cwd=tmp_path, capture_output=True, text=True
-        )
-
-    assert run("o.csv").returncode == 0
-    shown = run("-")
-    assert (shown.returncode, shown.stdout) == (0, (tmp_path / "o.csv").read_text())
-    assert not (tmp_path / "-").exists()

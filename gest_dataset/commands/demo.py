@@ -71,19 +71,18 @@ def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:
     from gest_dataset.models.scores import record
     from gest_dataset.runs.folder import check_runs_folder, read_run
 
-    toy_configs = (*PAIRS.values(), CONTROLS)
-    names = {f"{REAL}-{config}" for config in (SENTENCES, DEFAULT_CONFIG)}
-    check_runs_folder(folder, names | {f"{TOY}-{config}" for config in toy_configs})
-    configs = {REAL: (DEFAULT_CONFIG if full else SENTENCES,)} if real else {}
-    for name, selected in {**configs, TOY: toy_configs}.items():
+    configs = {REAL: [SENTENCES, DEFAULT_CONFIG], TOY: [*PAIRS.values(), CONTROLS]}
+    check_runs_folder(folder, {f"{name}-{config}" for name in configs for config in configs[name]})
+    configs[REAL] = [DEFAULT_CONFIG if full else SENTENCES] if real else []
+    for name in (one for one in configs if configs[one]):
         err.print(f"Loading {name} …")
         if name == REAL:
             model = load_model(REAL)
         else:
             toy = load_model(str(TOY_MODEL), Settings(device="cpu", dtype="float32"))
             model = replace(toy, name=TOY_NAME)
-        for config in selected:
-            path = folder / f"{name}-{config}"
+        for config in configs[name]:
             err.print(f"Scoring {model.name} on {config} …")
+            path = folder / f"{name}-{config}"
             record(model, make_request(config), path, command_line())
             yield read_run(path)

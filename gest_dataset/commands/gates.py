@@ -28,23 +28,25 @@ def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
 
     limits = []
     for text in texts or []:
-        name, _, value = text.partition("=")
+        name, _, number = text.partition("=")
         if name not in NUMBERS:
             raise ConfigError(f"{option} {text!r}: unknown number {name!r}. Use one of {', '.join(NUMBERS)}.")
         try:
-            limits.append(Limit(option, NUMBERS[name], float(value)))
-        except ValueError as error:
-            raise ConfigError(f"{option} {text!r} is not NAME=VALUE with a number.") from error
-        if not math.isfinite(limits[-1].value):
+            value = float(number)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
             raise ConfigError(f"{option} {text!r} is not NAME=VALUE with a finite number.")
+        limits.append(Limit(option, NUMBERS[name], value))
     return limits
 
 
-def check_limits(limits: Iterable[Limit], outcome: Outcome) -> list[str]:
-    """Messages on numbers that fail their limit."""
-    from gest_dataset.measures.result import estimates  # imports datasets
+def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], list[str]]:
+    """Messages on numbers that fail their limit, and notes on those that pass but may be above it."""
+    from gest_dataset.measures import MEASURES  # imports datasets
+    from gest_dataset.measures.result import estimates
 
-    failures = []
+    failures, notes = [], []
     for option, name, limit in limits:
         found = [(run, estimate) for run in outcome.runs for estimate in estimates(run.result, name)]
         if not found and outcome.runs:
@@ -58,30 +60,21 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> list[str]:
                 failures.append(f"{label} is not shown to be below {limit:g}: {numbers}.")
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")
-    return failures
+            elif option == ABOVE and high > limit:
+                ratio = MEASURES[run.scores.metadata["measure"]].headline(run.result).ratio
+                notes.append(
+                    f"{label} is inconclusive: not shown to be above {limit:g}, but its upper bound is "
+                    f"{high:.3f}. These samples would detect values from "
+                    f"{_detectable(low, high, limit, ratio):.3f} (power 80 %)."
+                )
+    return failures, notes
 
 
-def inconclusive(limits: Iterable[Limit], outcome: Outcome) -> list[str]:
-    """Notes on numbers that pass `--fail-above` although they may be above the limit."""
-    from gest_dataset.measures import MEASURES  # imports datasets
-    from gest_dataset.measures.result import estimates
+def _detectable(low: float, high: float, limit: float, ratio: bool) -> float:
+    """The smallest value that samples with this interval would show to be above the limit."""
     from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
-    notes = []
-    above = [(name, limit) for option, name, limit in limits if option == ABOVE]
-    for run, name, limit in ((run, *one) for run in outcome.runs for one in above):
-        ratio = MEASURES[run.scores.metadata["measure"]].headline(run.result).ratio
-        for _, low, high in estimates(run.result, name):
-            if not low <= limit < high:
-                continue
-            if ratio and min(low, limit) > 0:
-                error = error_from_interval(math.log(low), math.log(high))
-                least = limit * math.exp(smallest_detectable(error))
-            else:
-                least = limit + smallest_detectable(error_from_interval(low, high))
-            notes.append(
-                f"{name} of {run.scores.metadata['config']} is inconclusive: not shown to be above "
-                f"{limit:g}, but its upper bound is {high:.3f}. These samples would detect values from "
-                f"{least:.3f} (power 80 %)."
-            )
-    return notes
+    if ratio and min(low, limit) > 0:
+        error = error_from_interval(math.log(low), math.log(high))
+        return limit * math.exp(smallest_detectable(error))
+    return limit + smallest_detectable(error_from_interval(low, high))

@@ -34,6 +34,7 @@ def run(
 
     if not err.is_terminal:
         disable_progress_bars()
+    show = (lambda plan: None) if as_json else _show
     done = push(
         repo,
         config,
@@ -42,44 +43,32 @@ def run(
         private=private,
         revision=revision,
         dry_run=dry_run,
-        on_plan=(lambda plan: None) if as_json else _show,
+        on_plan=show,
     )
     if as_json:
         show_json([_as_json(each) for each in done])
         return
-    for each in done:
-        err.print(_outcome(each, dry_run))
+    for plan, committed in done:
+        if not plan.has_changes and not committed.made:
+            err.print(f"No changes in {plan.repo}, so there is no commit. {committed.url}")
+        elif dry_run:
+            err.print(f"Dry run: nothing was changed in {plan.repo.id}.")
+        else:
+            err.print(str(committed))
 
 
 def _show(plan: Plan) -> None:
     """Show each config or file of a plan."""
     out.print(f"Push to {plan.repo}{' (new)' if plan.missing else ''}:")
-    rows = [(part.name, part.status, part.rows, round(part.size / 1000)) for part in plan.parts]
-    show_table("", ("part", "", "rows", "kB"), rows)
-    default = [plan.default] if plan.default else []
-    for title, names in (
-        ("Removed", plan.removed),
-        ("Unaffected", plan.unaffected),
-        ("Default config", default),
-    ):
-        if names:
-            out.print(f"{title}: {', '.join(names)}")
-
-
-def _outcome(pushed: Pushed, dry_run: bool) -> str:
-    committed = pushed.committed
-    if not pushed.plan.has_changes and not committed.made:
-        return f"No changes in {committed.repo}, so there is no commit. {committed.url}"
-    if dry_run:
-        return f"Dry run: nothing was changed in {committed.repo.id}."
-    if committed.pull_request is not None:
-        return f"{'Opened' if committed.made else 'Already open'}: {committed.pull_request}"
-    return f"Pushed: {committed.url}"
+    show_table("", ("part", "status"), plan.parts.items())
+    if plan.unaffected:
+        out.print(f"Unaffected: {', '.join(plan.unaffected)}")
+    if plan.default:
+        out.print(f"Default config: {plan.default}")
 
 
 def _as_json(pushed: Pushed) -> dict[str, Any]:
     plan, committed = asdict(pushed.plan), asdict(pushed.committed)
-    repo, made = plan.pop("repo"), committed.pop("made")
-    del plan["missing"], committed["repo"]
-    place = {"repo": repo["id"], "type": repo["type"], "revision": repo["revision"]}
-    return {**place, **plan, "committed": made, **committed}
+    repo = plan.pop("repo")
+    del plan["missing"]
+    return {"repo": repo.pop("id"), **repo, **plan, "committed": committed.pop("made"), **committed}

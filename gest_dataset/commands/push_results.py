@@ -39,7 +39,6 @@ def run(
             out.print(f"# {path}\n{text}", end="")
         err.print("Dry run: nothing was sent.")
     elif committed.pull_request is not None:
-        what = "Opened" if committed.made else "Already open"
-        out.print(f"{what}: {committed.pull_request}")
+        out.print(str(committed))
     else:
         out.print(f"{to} already has {'this result' if len(pushed.files) == 1 else 'these results'}.")

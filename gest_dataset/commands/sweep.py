@@ -136,6 +136,7 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     """Print what each model takes, and the sum."""
     import pandas as pd
     import torch
+    from matplotlib.ticker import EngFormatter
 
     from gest_dataset.sweep.estimate import estimate
     from gest_dataset.sweep.run import TO_DO, list_cells
@@ -152,36 +153,31 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     if not estimates:
         raise typer.Exit(1)
     frame = pd.DataFrame.from_dict(estimates, orient="index").sort_values("hours", ascending=False)
+    longest = frame["hours"].iloc[0]
     frame.loc["all"] = frame.sum()
-    names = ["size", "cells", "tokens", "FLOP", "memory"]
-    rows = []
-    for name, row in frame.iterrows():
-        cost = [format_value(row["hours"] * suite.price)] if suite.price else []
-        rows.append((str(name), *map(_short, row[names]), format_value(row["hours"]), *cost))
-    show_table(suite.title, ["model", *names, "hours", *(["cost"] if suite.price else [])], rows)
+    hours = frame["hours"]
+    columns = {"cells": frame["cells"].astype(int)}
+    columns |= {
+        name: frame[name].map(EngFormatter(places=1)) for name in ("size", "tokens", "FLOP", "memory")
+    }
+    columns |= {"hours": hours.map(format_value)}
+    if suite.price:
+        columns["cost"] = (hours * suite.price).map(format_value)
+    show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))
     devices = max(1, torch.cuda.device_count())
-    hours = frame["hours"]["all"]
-    longest = max(hours / devices, frame["hours"].iloc[0])
     out.print(
-        f"On this machine: {format_value(hours)} device-hours, {format_value(longest)} hours on {devices} "
+        f"On this machine: {format_value(hours['all'])} device-hours, "
+        f"{format_value(max(hours['all'] / devices, longest))} hours on {devices} "
         f"device{'s' if devices > 1 else ''}, without downloads."
     )
 
 
-def _short(value: float) -> str:
-    """
-    >>> _short(134_515_008), _short(950.0)
-    ('134.5 M', '950')
-    """
-    units = ((1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
-    return next((f"{value / size:.1f}{unit}" for size, unit in units if value >= size), f"{value:.0f}")
-
-
 def _check_published(suite: Suite, output: Path) -> None:
     """Print which numbers differ from the GEST paper; the exit code is 1 if some do."""
+    from gest_dataset.measures.grid import Estimate
     from gest_dataset.runs.folder import find_runs
     from gest_dataset.storage import atomic_path, csv_text
-    from gest_dataset.sweep.published_numbers import COLUMNS, compare_with_published
+    from gest_dataset.sweep.published_numbers import Comparison, compare_with_published
     from gest_dataset.sweep.run import RUNS
 
     folders = [output / RUNS / model.name for model in suite.models]
@@ -192,13 +188,12 @@ def _check_published(suite: Suite, output: Path) -> None:
             f"{output} has no finished run of a model with published numbers. Models must be loaded from the "
             f"Hub in the newest revision, and scored on all samples without options."
         )
-    rows = [(*one[:4], *one.estimate, one.printed, one.differs) for one in comparisons]
     with atomic_path(output / "published.csv") as partial:
-        partial.write_text(csv_text(COLUMNS, rows), encoding="utf-8")
+        partial.write_text(csv_text(Comparison._fields, comparisons), encoding="utf-8")
     differing = [one for one in comparisons if one.differs]
     for one in differing:
         where = f"{one.table}, {one.model}, {one.where}: {one.metric}"
-        out.print(f"{where} is {one.estimate}, printed: {one.printed:g}")
+        out.print(f"{where} is {Estimate(one.value, one.low, one.high)}, printed: {one.printed:g}")
     out.print(
         f"{len(differing):,} of {len(comparisons):,} printed numbers lie outside our 95 % interval. All are "
         f"in published.csv."

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+from huggingface_hub.repocard import REGEX_YAML_BLOCK
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.build import Built
@@ -18,8 +19,6 @@ from gest_dataset.data.card import built_header, card_sections, size_category
 from gest_dataset.errors import HubError, convert_errors, describe_error
 
 Header = dict[str, Any]
-_HEADER = re.compile(r"^\s*---(?:\r\n|\r|\n)(?P<yaml>[\S\s]*?)(?:\r\n|\r|\n)---[ \t]*(?:\r\n|\n|$)")
-_KEY = re.compile(r"""^(?P<quote>["']?)(?P<key>[\w-]+)(?P=quote)[ \t]*:(?=\s|$)""")
 _BY_CONFIG = ("configs", "dataset_info")  # lists with one mapping per config
 _NAME = "config_name"
 _BEGIN = "<!-- gest push: begin {key} (rewritten by each push) -->"
@@ -34,15 +33,22 @@ _ENTRIES = {
 }
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2, as on the Hub: `no` is Norwegian, not false."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012
+        letter: [each for each in resolvers if letter in "tTfF" or each[0] != "tag:yaml.org,2002:bool"]
+        for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
 def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
     """Add or replace built configs in a card, which may be empty."""
     begin, header, end, body = _split(card, repo)
-    newline = "\r\n" if card.partition(b"\n")[0].endswith(b"\r") else "\n"
     builds = [built for name in CONFIGS for built in builds if built.config.name == name]
-    ours = _parse_header(built_header(builds), repo)
-    header = _merge_header(header.replace(newline, "\n"), ours, repo)
-    body = _merge_sections(body, builds, _parse_header(header, repo), repo, newline)
-    return f"{begin}{header.replace(chr(10), newline)}{end}{body}".encode()
+    header = _merge_header(header, _parse_header(built_header(builds), repo), repo)
+    merged = f"{begin}{header}{end}{_merge_sections(body, builds, _parse_header(header, repo), repo)}"
+    return (merged.replace("\n", "\r\n") if _has_windows_lines(card) else merged).encode()
 
 
 def read_header(card: bytes, repo: str) -> Header:
@@ -63,20 +69,22 @@ def default_config(header: Mapping[str, Any]) -> str | None:
     return next(iter([*marked, *(name for name in configs if name == "default"), *only]), None)
 
 
+def _has_windows_lines(card: bytes) -> bool:
+    return 0 < card.count(b"\n") == card.count(b"\r\n")
+
+
 def _split(card: bytes, repo: str) -> tuple[str, str, str, str]:
-    """Split a card into its first line, the YAML, the line that ends it, and the text."""
-    with convert_errors(lambda error: _invalid_card(repo, error)):
-        text = card.decode("utf-8")
-    if match := _HEADER.match(text):
-        start, end = match.span("yaml")
-        return text[:start], match["yaml"], text[end : match.end()], text[match.end() :]
+    """Split a card into its first line, the YAML, the line that ends it, and the text, all with plain LF."""
+    with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
+        text = (card.replace(b"\r\n", b"\n") if _has_windows_lines(card) else card).decode("utf-8")
+    if match := REGEX_YAML_BLOCK.match(text):
+        return match[1], match[2], match[3], text[match.end() :]
     if text.lstrip("\ufeff \t\r\n").startswith("---"):
         raise _invalid_card(repo, "the header has no closing line of ---")
     return "---\n", "", "\n---\n", text
 
 
-def _invalid_card(repo: str, reason: BaseException | str) -> HubError:
-    problem = reason if isinstance(reason, str) else describe_error(reason)
+def _invalid_card(repo: str, problem: str) -> HubError:
     return HubError(
         f"The card of {repo} is invalid: {problem}. Nothing was changed; fix README.md on the Hub and rerun."
     )
@@ -87,8 +95,8 @@ def _invalid_card(repo: str, reason: BaseException | str) -> HubError:
 
 def _parse_header(text: str, repo: str) -> Header:
     """Parse a header; a dataset without configs is one named `default`."""
-    with convert_errors(lambda error: _invalid_card(repo, error)):
-        header: Header = yaml.safe_load(text) or {}
+    with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
+        header: Header = yaml.load(text, _Loader) or {}
         for key in _BY_CONFIG:
             if entries := header.get(key):
                 entries = [entries] if isinstance(entries, dict) else entries
@@ -102,25 +110,23 @@ def _merge_header(text: str, ours: Header, repo: str) -> str:
     Lists are extended, and other values that exist are never replaced. The default config stays the default.
     """
     theirs = _parse_header(text, repo)
-    as_text = yaml.load(text, Loader=yaml.BaseLoader) or {}  # in which `no` is Norwegian, not false
     merged: Header = dict(theirs)
-    languages = {*_as_list(as_text.get("language")), *ours["language"]}
+    languages = {*_as_list(theirs.get("language")), *ours["language"]}
     ours["multilinguality"] = ["multilingual" if len(languages) > 1 else "monolingual"]
     for key, value in ours.items():
+        existing = _as_list(theirs.get(key))
         if key in _BY_CONFIG:
             merged[key] = list((configs_of(theirs, key) | configs_of(ours, key)).values())
         elif not isinstance(value, list):
             merged.setdefault(key, value)
-        else:
-            union = list(dict.fromkeys([*_as_list(as_text.get(key)), *value]))
-            if key not in theirs or union != _as_list(as_text[key]):
-                merged[key] = union
+        elif not {*value} <= {*existing}:
+            merged[key] = list(dict.fromkeys([*existing, *value]))
     default = default_config(theirs)
     if default is not None and len(merged["configs"]) > 1:
-        entries = [{key: entry[key] for key in entry if key != "default"} for entry in merged["configs"]]
+        unmarked = [{key: entry[key] for key in entry if key != "default"} for entry in merged["configs"]]
         merged["configs"] = [
             {_NAME: default, "default": True, **entry} if entry[_NAME] == default else entry
-            for entry in entries
+            for entry in unmarked
         ]
     infos = configs_of(merged, "dataset_info")
     if "size_categories" not in theirs or configs_of(merged).keys() <= infos.keys():
@@ -137,21 +143,20 @@ def _as_list(value: Any) -> list[Any]:
 
 def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
     """Replace the lines of the changed keys, and check that the result is what was intended."""
-    pieces: list[tuple[str, str]] = [("", "")]  # the lines of each key, with those that follow it
-    for line in text.split("\n") if text else ():
-        match = _KEY.match(line)
-        if match:
-            pieces.append((match["key"], ""))
-        pieces[-1] = (pieces[-1][0], f"{pieces[-1][1]}{line}\n")
-    keys = [key for key, _ in pieces]
+    root = yaml.compose(text)
+    keys = [(key.value, key.start_mark.index) for key, _ in root.value] if root else []
     dumped = {
         key: yaml.dump({key: value}, sort_keys=False, allow_unicode=True, width=2**20)
         for key, value in changed.items()
     }
-    parts = [dumped.get(key, piece) for key, piece in pieces]
-    parts += [dumped[key] for key in dumped if key not in keys]
-    result = "".join(parts).removesuffix("\n")
-    if len(set(keys)) < len(keys) or _parse_header(result, repo) != expected:
+    result = f"{text}\n" if text else ""
+    end = len(result)
+    for key, start in reversed(keys):
+        if key in dumped:
+            result = result[:start] + dumped.pop(key) + result[end:]
+        end = start
+    result = f"{result}{''.join(dumped.values())}".removesuffix("\n")
+    if len(dict(keys)) < len(keys) or _parse_header(result, repo) != expected:
         raise _invalid_card(repo, "each key of the header must begin a line, and occur once")
     return result
 
@@ -159,7 +164,7 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
 # ---- the sections ------------------------------------------------------------------------------------------
 
 
-def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str, newline: str) -> str:
+def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str) -> str:
     """Replace our sections where they stand; new ones follow the section before, or come last.
 
     Families whose configs are not pushed keep their section.
@@ -170,29 +175,26 @@ def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: st
     sections = card_sections(configs, builds, repo, default_config(header) or names[0], others)
     is_new_card = not text.strip()
     position: int | None = None  # the end of the last section
-    ending = ""
     for key, content in sections.items():
         begin, end = _BEGIN.format(key=key), _END.format(key=key)
         start = re.escape(begin.partition(" (")[0])  # the hint in brackets may differ
-        pattern = rf"^{start} [^\n]*-->\r?\n(.*?)\r?\n{re.escape(end)}(?=\r?$)"
+        pattern = rf"^{start} [^\n]*-->\n(.*?)\n{re.escape(end)}$"
         match = re.search(pattern, text, re.DOTALL | re.MULTILINE)
-        old = match[1].replace(newline, "\n") if match else ""
-        section = f"{begin}\n{_keep_entries(key, old, content, names)}\n{end}".replace("\n", newline)
+        section = f"{begin}\n{_keep_entries(key, match[1] if match else '', content, names)}\n{end}"
         if match:
             first, last = match.span()
             section = section if content else match[0]
         elif not content or (key in _ONLY_NEW and not is_new_card):
             continue
         elif position is None:
-            first = last = len(text)
-            section = (newline if not text or text.endswith("\n") else newline * 2) + section
-            ending = newline
+            text += "\n\n" if not text or text.endswith("\n") else "\n\n\n"
+            first = last = len(text) - 1
         else:
             first = last = position
-            section = newline * 2 + section
+            section = f"\n\n{section}"
         text = text[:first] + section + text[last:]
         position = first + len(section)
-    return text + ending
+    return text
 
 
 def _keep_entries(key: str, old: str, new: str, names: Sequence[str]) -> str:
@@ -201,11 +203,10 @@ def _keep_entries(key: str, old: str, new: str, names: Sequence[str]) -> str:
     if kind not in _ENTRIES:
         return new
     ours = list(_ENTRIES[kind].finditer(new))
-    entries = {match[1]: match[0] for match in (*ours, *_ENTRIES[kind].finditer(old))}
-    entries |= {match[1]: match[0] for match in ours}
+    entries = {match[1]: match[0] for match in (*ours, *_ENTRIES[kind].finditer(old), *ours)}
     if kind == "configs":
-        order = [*(name for name in CONFIGS if name in names), *sorted(set(names) - CONFIGS.keys())]
-        entries = {name: entries[name] for name in order if name in entries}
+        order = [*CONFIGS, *sorted({*names} - CONFIGS.keys())]
+        entries = {name: entries[name] for name in order if name in entries and name in names}
     new = new if ours else f"{new}\n\n"
     first, last = (ours[0].start(), ours[-1].end()) if ours else (len(new), len(new))
     separator = "\n\n" if kind == "citation" else "\n"

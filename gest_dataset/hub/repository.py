@@ -1,19 +1,19 @@
 """Repositories on the Hub: reading a branch, and one commit to it, or none.
 
 `HfApi.create_commit` names its parent, so the Hub answers 412 if someone else has committed meanwhile. Every
-attempt reads the branch again and computes the changes again. A commit whose answer was lost leaves nothing
-to change; a pull request is recognised by a digest of its changes in its description.
+attempt reads the branch again and computes the files again. A commit whose answer was lost leaves nothing to
+change, and a pull request that already has these files is found.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from huggingface_hub import (
     CommitOperationAdd,
@@ -23,14 +23,9 @@ from huggingface_hub import (
     constants,
     errors,
     get_token,
+    hf_hub_url,
 )
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.utils import (  # type: ignore[attr-defined]
     build_hf_headers,
     get_session,
@@ -39,19 +34,18 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]
     validate_repo_id,
 )
 
-from gest_dataset.errors import ConfigError, HubError
+from gest_dataset.errors import ConfigError, HubError, convert_errors
 from gest_dataset.retry import RetryPolicy, parse_retry_after
 from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
-Operation = CommitOperationAdd | CommitOperationDelete
 T = TypeVar("T")
+Files = Mapping[str, bytes | None]  # what files of a branch shall contain; None removes one
 MAIN = "main"
+NEW, CHANGED, UNCHANGED, REMOVED = "new", "changed", "unchanged", "removed"
 RETRY = RetryPolicy(retries=5, first_delay=1.0, longest_delay=60.0)
 _HTTPError: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
 _TEMPORARY = {408, 409, 412, 425, 429}  # 412: someone else has committed meanwhile
-_PREFIXES = {"model": "", "dataset": "datasets/", "space": "spaces/"}
-_PULL_REQUESTS = "refs/pr/"
 _TOKENS = "https://huggingface.co/settings/tokens"
 _NO_TOKEN = f"Create one with write access at {_TOKENS}, then run `hf auth login` or set HF_TOKEN."
 _RERUN = "The repository is intact: either unchanged or fully updated. Run the same command again later."
@@ -73,16 +67,14 @@ class Repo:
 
     def __post_init__(self) -> None:
         """Refuse invalid names, and names without a namespace."""
-        try:
+        with convert_errors(lambda e: ConfigError(f"{self.id!r} is not a valid repository name: {e}")):
             validate_repo_id(self.id)
-        except HFValidationError as error:
-            raise ConfigError(f"{self.id!r} is not a valid repository name: {error}") from error
         if "/" not in self.id:
             raise ConfigError(f"{self.id!r} has no namespace; use NAMESPACE/NAME.")
 
     @property
     def url(self) -> str:
-        return f"{constants.ENDPOINT}/{_PREFIXES[self.type]}{self.id}"
+        return f"{constants.ENDPOINT}/{constants.REPO_TYPES_URL_PREFIXES.get(self.type, '')}{self.id}"
 
     def __str__(self) -> str:
         at = "" if self.revision == MAIN else f" at {self.revision}"
@@ -102,21 +94,44 @@ class Branch:
         """Download a file; empty if the branch does not have it."""
         if path not in self.files:
             return b""
-        url = f"{self.repo.url}/resolve/{self.commit}/{quote(path)}"
+        url = hf_hub_url(self.repo.id, path, repo_type=self.repo.type, revision=self.commit)
         answer = get_session().get(url, headers=build_hf_headers())
         hf_raise_for_status(answer)
         return bytes(answer.content)
+
+    def status(self, path: str, content: bytes | None) -> str:
+        """Compare a file with the Hub's: large files by SHA-256, others by their git blob id."""
+        theirs = self.files.get(path)
+        if content is None or theirs is None:
+            return REMOVED if content is None else NEW
+        if theirs.lfs is not None:
+            same = theirs.lfs.sha256 == hashlib.sha256(content).hexdigest()
+        else:
+            same = theirs.blob_id == hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        return UNCHANGED if same else CHANGED
+
+    def operations(self, files: Files) -> list[CommitOperationAdd | CommitOperationDelete]:
+        """The changes that give the files their content."""
+        return [
+            CommitOperationDelete(path) if content is None else CommitOperationAdd(path, content)
+            for path, content in files.items()
+            if self.status(path, content) != UNCHANGED
+        ]
 
 
 @dataclass(frozen=True)
 class Committed:
     """The result: `made` is false if there was nothing to commit; a pull request has its own address."""
 
-    repo: Repo
     commit: str | None
     made: bool
     url: str
     pull_request: str | None = None
+
+    def __str__(self) -> str:
+        if self.pull_request is None:
+            return f"Pushed: {self.url}"
+        return f"{'Opened' if self.made else 'Already open'}: {self.pull_request}"
 
 
 def hub_client(needs_token: bool = True) -> HfApi:
@@ -136,92 +151,86 @@ def read_branch(api: HfApi, repo: Repo) -> Branch:
 
 def commit(
     repo: Repo,
-    build: Callable[[Branch], Sequence[Operation]],
+    build: Callable[[Branch], Files],
     message: str,
     *,
+    on_files: Callable[[Branch, Files], None] = lambda branch, files: None,
     create_pr: bool = False,
     private: bool = False,
     dry_run: bool = False,
 ) -> Committed:
-    """Commit the operations that `build` returns for a branch; it is called again for each new state.
+    """Commit what `build` returns for a branch; it is called again for each new state of the branch.
 
     A missing repository or branch is created, except for a pull request. With `dry_run` nothing is sent.
+    `on_files` is called in each attempt, before anything is sent.
     """
     api = hub_client(needs_token=not dry_run)
 
     def attempt(number: int) -> Committed:
         branch = _find_branch(api, repo, create_pr)
-        operations = build(branch)
+        files = build(branch)
+        on_files(branch, files)
         if dry_run:
-            return Committed(repo, branch.commit, made=False, url=repo.url)
+            return Committed(branch.commit, made=False, url=repo.url)
         if branch.missing:
             _create(api, branch, private)
             branch = read_branch(api, repo)
-            operations = build(branch)
+            files = build(branch)
+        operations = branch.operations(files)
         if not operations:
             # after a failed attempt the commit was made, and only its answer was lost
-            return Committed(repo, branch.commit, made=number > 0, url=repo.url)
-        digest = _digest(operations)
-        if create_pr and (opened := _open_pull_request(api, repo, message, digest)):
+            return Committed(branch.commit, made=number > 0, url=repo.url)
+        if create_pr and (opened := _open_pull_request(api, repo, message, build)):
             return opened
         options: dict[str, Any] = {"repo_type": repo.type, "revision": repo.revision, "create_pr": create_pr}
-        options |= {"parent_commit": branch.commit, "commit_description": digest}
+        options |= {"commit_message": message, "parent_commit": branch.commit}
         try:
-            made = api.create_commit(repo.id, operations, commit_message=message, **options)
+            made = api.create_commit(repo.id, operations, **options)
         except ValueError as error:  # an invalid card, or an unexpected answer
             raise HubError(f"The Hub refused the commit to {repo}: {_describe(error)}") from error
-        url = made.pr_url or made.commit_url
-        return Committed(repo, made.oid, made.oid != branch.commit, url, made.pr_url)
+        return Committed(made.oid, made.oid != branch.commit, made.pr_url or made.commit_url, made.pr_url)
 
     return with_retries(repo, attempt)
 
 
-def with_retries(repo: Repo, attempt: Callable[[int], T]) -> T:
+def with_retries(repo: Repo, attempt: Callable[[int], T], number: int = 0) -> T:
     """Call `attempt` with its number until it succeeds; raise a HubError if it cannot."""
-    number = 0
-    while True:
-        try:
-            return attempt(number)
-        except (_HTTPError, OSError, RuntimeError) as error:  # uploads wrap the client's errors
-            cause: BaseException | None = error
-            while cause is not None and not isinstance(cause, _HTTPError):
-                cause = cause.__cause__
-            response = cause.response if isinstance(cause, HfHubHTTPError) else None
-            status = response.status_code if response is not None else None
-            is_temporary = cause is not None if status is None else status in _TEMPORARY or status >= 500
-            wait = _requested_wait(response.headers) if response is not None else None
-            problem = _hub_error(cause or error, status, repo, is_temporary)
-        if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
-            raise problem  # outside of the handler: the client's error holds the request with the token
-        delay = RETRY.delay(number, wait)
-        logger.warning("%s: trying again in %.0f s (%s)", repo, delay, status or "no connection")
-        sleep(delay)
-        number += 1
-
-
-def _requested_wait(headers: Mapping[str, str]) -> float | None:
-    """The seconds until the rate limit resets, or those of Retry-After."""
-    limit = parse_ratelimit_headers(headers)
+    try:
+        return attempt(number)
+    except (_HTTPError, OSError, RuntimeError) as error:  # uploads wrap the client's errors
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, _HTTPError):
+            cause = cause.__cause__
+        response = cause.response if isinstance(cause, errors.HfHubHTTPError) else None
+        status = None if response is None else response.status_code
+        headers = {} if response is None else response.headers
+        is_temporary = cause is not None if status is None else status in _TEMPORARY or status >= 500
+        problem = _hub_error(cause or error, status, repo, is_temporary)
+    limit, wait = parse_ratelimit_headers(headers), parse_retry_after(headers)
     if limit is not None and limit.remaining == 0:
-        return float(limit.reset_in_seconds)
-    return parse_retry_after(headers)
+        wait = float(limit.reset_in_seconds)
+    if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
+        raise problem  # outside of the handler: the client's error holds the request with the token
+    delay = RETRY.delay(number, wait)
+    logger.warning("%s: trying again in %.0f s (%s)", repo, delay, status or "no connection")
+    sleep(delay)
+    return with_retries(repo, attempt, number + 1)
 
 
 def _hub_error(error: BaseException, status: int | None, repo: Repo, is_temporary: bool) -> HubError:
     """A message that says what happened and what to do."""
     reason = _describe(error)
-    if constants.HF_HUB_OFFLINE:
-        return HubError("HF_HUB_OFFLINE is set. Unset it to use the Hub.")
     if status is None:
         place = f"The Hub at {constants.ENDPOINT} cannot be reached ({repo})"
         return HubError(f"{place}: {reason} Check the network. {_RERUN}")
     if is_temporary:
         return HubError(f"The Hub kept refusing the commit to {repo}: {reason} {_RERUN}")
-    advice = _ADVICE.get(status, "Nothing was changed.").format(namespace=repo.id.partition("/")[0])
     if isinstance(error, GatedRepoError):
         advice = f"It is gated: ask for access at {repo.url} with the account of the token."
     elif isinstance(error, RevisionNotFoundError | RepositoryNotFoundError):
         advice = _ADVICE[404]
+    else:
+        advice = _ADVICE.get(status, "Nothing was changed.").format(namespace=repo.id.partition("/")[0])
     return HubError(f"The Hub refused {repo}: {advice}\n{reason}")
 
 
@@ -234,14 +243,12 @@ def _find_branch(api: HfApi, repo: Repo, create_pr: bool) -> Branch:
     """The branch as it is, or as it will be created."""
     try:
         return read_branch(api, repo)
-    except RevisionNotFoundError:
-        if create_pr or repo.revision.startswith(_PULL_REQUESTS):
+    except (RevisionNotFoundError, RepositoryNotFoundError) as error:
+        if create_pr or repo.revision.startswith("refs/pr/"):
             raise
+        if isinstance(error, RepositoryNotFoundError):
+            return Branch(repo, None, {}, missing=True)
         return replace(read_branch(api, replace(repo, revision=MAIN)), repo=repo, missing=True)
-    except RepositoryNotFoundError:
-        if create_pr:
-            raise
-        return Branch(repo, None, {}, missing=True)
 
 
 def _create(api: HfApi, branch: Branch, private: bool) -> None:
@@ -255,25 +262,15 @@ def _create(api: HfApi, branch: Branch, private: bool) -> None:
         api.create_branch(repo.id, branch=repo.revision, revision=branch.commit, **options)
 
 
-def _digest(operations: Sequence[Operation]) -> str:
-    """A line for the description of a commit that identifies its changes."""
-    digest = hashlib.sha256()
-    for operation in sorted(operations, key=lambda each: each.path_in_repo):
-        added = operation if isinstance(operation, CommitOperationAdd) else None
-        content = added.upload_info.sha256.hex() if added else "removed"
-        digest.update(f"{content}  {operation.path_in_repo}\n".encode())
-    return f"gest-dataset: {digest.hexdigest()}"
-
-
-def _open_pull_request(api: HfApi, repo: Repo, message: str, digest: str) -> Committed | None:
-    """Find the open pull request that already proposes these changes."""
-    discussions = api.get_repo_discussions(
-        repo.id, repo_type=repo.type, discussion_type="pull_request", discussion_status="open"
-    )
-    for each in (each for each in discussions if each.title == message):
-        revision = f"{_PULL_REQUESTS}{each.num}"
-        newest = api.list_repo_commits(repo.id, repo_type=repo.type, revision=revision)[0]
-        if digest in newest.message:
-            url = f"{repo.url}/discussions/{each.num}"
-            return Committed(repo, newest.commit_id, made=False, url=url, pull_request=url)
+def _open_pull_request(
+    api: HfApi, repo: Repo, message: str, build: Callable[[Branch], Files]
+) -> Committed | None:
+    """Find the open pull request that already has these files."""
+    for each in api.get_repo_discussions(repo.id, repo_type=repo.type, discussion_status="open"):
+        if each.title != message or each.git_reference is None:
+            continue
+        with suppress(HubError, RevisionNotFoundError):  # somebody else's, with an invalid card or no branch
+            branch = read_branch(api, replace(repo, revision=each.git_reference))
+            if not branch.operations(build(branch)):
+                return Committed(branch.commit, made=False, url=each.url, pull_request=each.url)
     return None

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import datasets
 import pyarrow as pa
-from huggingface_hub import CommitOperationAdd, EvalResultEntry, eval_result_entries_to_yaml
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
 from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint
@@ -27,17 +27,7 @@ from gest_dataset.data.rows import hash_of
 from gest_dataset.data.sources import REPO_VARIABLE, hub_repository
 from gest_dataset.errors import ConfigError, HubError, SettingError
 from gest_dataset.gender import languages
-from gest_dataset.hub.repository import (
-    MAIN,
-    Branch,
-    Committed,
-    Operation,
-    Repo,
-    commit,
-    hub_client,
-    read_branch,
-    with_retries,
-)
+from gest_dataset.hub.repository import MAIN, Committed, Repo, commit, hub_client, read_branch, with_retries
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.formatting import format_distinct
@@ -111,33 +101,26 @@ def push_results(
     if report_url is not None and urlsplit(report_url).scheme not in ("http", "https"):
         raise ConfigError(f"{report_url!r} is not a web address.")
     model, source = Repo(to, "model"), Repo(name, "dataset", revision)
-    by_task = {task_of(run.manifest): run for run in all_runs}
+    by_task = {_task_of(run.manifest): run for run in all_runs}
     if len(by_task) < len(all_runs):
         raise ConfigError("Several runs are for the same config; give only one of them.")
     notes = [note for run in all_runs for note in _check_run(run, to)]
-    data, contents = with_retries(source, lambda _: _read_dataset(source, all_runs))
-    if BENCHMARK not in data.files:
+    newest, contents, has_tasks = with_retries(source, lambda _: _read_dataset(source, all_runs))
+    if not has_tasks:
         notes.append(f"{source} has no {BENCHMARK} with the names of its tasks; `gest build` writes one.")
     files: dict[str, str] = {}
     for task, run in by_task.items():
         _check_rows(run, source, contents[run.manifest.config])
         path = f".eval_results/{source.id.replace('/', '--')}--{task}.yaml"
-        files[path] = _entry(run, task, source.id, data.commit, report_url)
-
-    def build(branch: Branch) -> list[Operation]:
-        return [
-            CommitOperationAdd(path, text.encode())
-            for path, text in files.items()
-            if branch.read(path) != text.encode()
-        ]
-
+        files[path] = _entry(run, task, source.id, newest, report_url)
+    proposed = {path: text.encode() for path, text in files.items()}
     what = f"Result of {next(iter(by_task))}" if len(by_task) == 1 else f"Results of {len(by_task)} tasks"
     title = f"{what} on {source.id} (gest-dataset)"
-    committed = commit(model, build, title, create_pr=True, dry_run=dry_run)
+    committed = commit(model, lambda _: proposed, title, create_pr=True, dry_run=dry_run)
     return Pushed(files, committed, tuple(notes))
 
 
-def task_of(manifest: Manifest) -> str:
+def _task_of(manifest: Manifest) -> str:
     """The task of the dataset that a run belongs to."""
     is_model = MEASURES[manifest.measure].probe
     return manifest.config if is_model else f"{manifest.config}_to_{manifest.language}"
@@ -176,15 +159,15 @@ def _model_name(run: Run) -> tuple[str, bool]:
     return manifest.model.removeprefix(_HUGGING_FACE), is_commit
 
 
-def _read_dataset(source: Repo, runs: Iterable[Run]) -> tuple[Branch, dict[str, bytes]]:
-    """Read the branch of the dataset, and the file of each config."""
+def _read_dataset(source: Repo, runs: Iterable[Run]) -> tuple[str | None, dict[str, bytes], bool]:
+    """The commit of the dataset, the file of each config, and whether the dataset names its tasks."""
     branch = read_branch(hub_client(needs_token=False), source)
     contents = {}
     for config in {run.manifest.config for run in runs}:
         contents[config] = branch.read(f"{config}/{DATA_FILE}")
         if not contents[config]:
             raise HubError(f"{source} has no config {config}. Push it, or choose another --dataset.")
-    return branch, contents
+    return branch.commit, contents, BENCHMARK in branch.files
 
 
 def _check_rows(run: Run, source: Repo, content: bytes) -> None:

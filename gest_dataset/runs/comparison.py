@@ -102,7 +102,7 @@ def compare(paths_or_runs: Sequence[str | Path | Run], by_template: bool = True)
     if all(len(side) == 1 for side in sides) and _is_cross_language(firsts):
         return _compare_languages(firsts)
     if all(isinstance(path, Run) or (Path(path) / MANIFEST).exists() for path in paths_or_runs):
-        return ComparisonResult(_with_holm(_differences(firsts, by_template)))
+        return ComparisonResult(with_holm(_differences(firsts, by_template)))
     by_config = [_by_config(path, side) for path, side in zip(paths_or_runs, sides, strict=True)]
     result = ComparisonResult([])
     for config in dict.fromkeys(config for side in by_config for config in side):
@@ -116,7 +116,7 @@ def compare(paths_or_runs: Sequence[str | Path | Run], by_template: bool = True)
             result.skipped[config] = str(error)
     if not result.differences:
         raise ConfigError("\n".join(["No two runs can be compared.", *result.notes()]))
-    return replace(result, differences=_with_holm(result.differences))
+    return replace(result, differences=with_holm(result.differences))
 
 
 def compare_pairs(runs: Sequence[Run], draws: int = DRAWS) -> Iterator[Difference]:
@@ -143,7 +143,7 @@ def _by_config(path: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
     return by_config
 
 
-def _with_holm(rows: Sequence[Difference]) -> list[Difference]:
+def with_holm(rows: Sequence[Difference]) -> list[Difference]:
     """The p-values corrected over all differences, and those of templates over all templates."""
     corrected = iter(holm([row.p_holm for row in rows]))
     parts = [part for row in rows for part in row.by_template]
@@ -268,7 +268,7 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
         names = (run.manifest.config, label, labels[0])
         differences.append(_difference(measure, names, (), samples, details=True))
     items = tuple(differing_items(wide))
-    return ComparisonResult(_with_holm(differences), languages=tuple(frames), items=items)
+    return ComparisonResult(with_holm(differences), languages=tuple(frames), items=items)
 
 
 def _with_sources(run: Run) -> pd.DataFrame:

@@ -16,7 +16,7 @@ import platform
 import re
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -89,7 +89,7 @@ def check_runs_folder(path: Path, names: Iterable[str]) -> None:
 
 def check_work_folder(
     record: Path,
-    is_ours: Callable[[Path], bool] | Iterable[str],
+    is_ours: Callable[[Path], bool] | Container[str],
     settings: Mapping[str, Any],
     command: str,
     owner: str,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import datasets
@@ -107,43 +108,41 @@ def controls(
 def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
     """The runs by model, in the order of the paper; two of the same are an error."""
     models = model_names(runs)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(models))}
+    order = list(dict.fromkeys(models))
     found: dict[tuple[int, int, bool], ControlRun] = {}
     for model, run in zip(models, runs, strict=True):
-        config = run.manifest.config
+        config, number = run.manifest.config, order.index(model)
         rules = run.manifest.metadata["options"].get("rules", "").split(",")
         reading = NEGATIONS if OWN_NEGATION in rules and config in TWO_READINGS else GROUPS
-        key = (numbers[model], list(SETS).index(config), reading != GROUPS)
+        key = (number, list(SETS).index(config), reading != GROUPS)
         if key in found:
             raise ConfigError(f"{found[key].run.path} and {run.path} are two runs of {model} on {config}.")
         label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
-        found[key] = ControlRun(model, config, reading, LabelledRun(run, label, numbers[model]))
+        found[key] = ControlRun(model, config, reading, LabelledRun(run, label, number))
     return [found[key] for key in sorted(found)]
 
 
 def _scores(table: str, found: Sequence[ControlRun]) -> Table:
     """One of the paper's three tables, a row per number."""
     rows: list[Row] = []
-    for one in found:
-        for statistic, label in table_texts()[table]["statistics"].items():
-            if one.has(statistic):
-                n = one.labelled.result["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
-                paper = ("", "") if one.config in TWO_READINGS else one.printed(table, statistic)
-                rows.append((SETS[one.config], label, one.model, one.estimate(statistic), int(n), *paper))
+    for one, (statistic, label) in product(found, table_texts()[table]["statistics"].items()):
+        if one.has(statistic):
+            n = one.labelled.result["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
+            paper = ("", "") if one.config in TWO_READINGS else one.printed(table, statistic)
+            rows.append((SETS[one.config], label, one.model, one.estimate(statistic), int(n), *paper))
     return Table.create(table, rows)
 
 
 def _readings(found: Sequence[ControlRun]) -> Table:
     """The CrowS-Pairs controls in both readings, for models that have both."""
     groups = {(one.model, one.config): one for one in found if one.reading == GROUPS}
+    negations = [one for one in found if one.reading == NEGATIONS and (one.model, one.config) in groups]
     rows: list[Row] = []
-    for negated in (one for one in found if one.reading == NEGATIONS):
-        group = groups.get((negated.model, negated.config))
-        for statistic, label in table_texts()["cs"]["statistics"].items():
-            if group is not None and (group.has(statistic) or negated.has(statistic)):
-                values = group.estimate(statistic), negated.estimate(statistic)
-                paper = negated.printed("cs", statistic)
-                rows.append((SETS[negated.config], label, negated.model, *values, *paper))
+    for one, (statistic, label) in product(negations, table_texts()["cs"]["statistics"].items()):
+        group = groups[one.model, one.config]
+        if group.has(statistic) or one.has(statistic):
+            values = group.estimate(statistic), one.estimate(statistic)
+            rows.append((SETS[one.config], label, one.model, *values, *one.printed("cs", statistic)))
     return Table.create("readings", rows)
 
 
@@ -157,14 +156,11 @@ def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> tuple[list[Est
     scores = scores.set_index(one.run.table["id"].to_pandas())
     texts = rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_pandas().set_index("id")
     frame = texts.join(scores, how="inner").dropna(subset=scores.columns).drop_duplicates("original")
-    first, second = (
-        [
-            text[slice(*spans[place])].lower()
-            for text, spans in zip(frame[field], frame["keywords"], strict=True)
-        ]
+    words = [
+        [text[slice(*spans[place])].lower() for text, spans in zip(frame[field], frame.keywords, strict=True)]
         for place, field in enumerate(FIELDS[:2])
-    )
-    frequencies = log_relative_frequency(first, second, one.run.manifest.language)
+    ]
+    frequencies = log_relative_frequency(*words, one.run.manifest.language)
     known = np.isfinite(frequencies)
     both = np.column_stack([frame[scores.columns].to_numpy(), frequencies])[known]
     correlations = [Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3)]
@@ -175,9 +171,7 @@ def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
     """Section 4.2: correlations with the frequency of the keywords, and notes on what is missing."""
     rows: list[Row] = []
     notes: dict[str, None] = {}
-    for one in found:
-        if not one.has("ss_mu_original"):
-            continue
+    for one in (one for one in found if one.has("ss_mu_original")):
         try:
             correlations, n, unknown = keyword_frequency(one, rows_of(one.config))
         except ConfigError as error:  # wordfreq is not installed, or lacks the language

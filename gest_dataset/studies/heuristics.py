@@ -11,12 +11,11 @@ the size of each stratum (`statistics.shares`: Wilson's interval of a weighted m
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,41 +31,27 @@ from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.storage import atomic_path, csv_text, parse_json, write_json
 from gest_dataset.studies.inputs import make_study
-from gest_dataset.studies.study import Row, Study, Table
+from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
-_COLUMNS = ["language", "outcome", "label"]
+_STRATUM = ["language", "outcome"]
 _LISTED = 8  # lines in a message
+GENDER, SWAPS = "gender", "swaps"
 Stratum = tuple[str, str]  # language, outcome
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of sheet; heuristics.yaml explains the entries."""
-
-    outcomes: Sequence[str]
-    labels: Mapping[str, str]
-    texts: Sequence[str]
-    right: Mapping[str, str]
-    number: int
-    table: int
-    questions: Mapping[str, Mapping[str, str]]
-
-    @property
-    def legend(self) -> str:
-        return ", ".join(f"{label} ({meaning})" for label, meaning in self.labels.items())
-
-
 _TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
-KINDS = {name: Kind(**values) for name, values in yaml.safe_load(_TEXT).items()}
-GENDER, SWAPS = "gender", "swaps"
+KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """Language, outcome and label of each row; the sizes of the strata, empty if they are unknown."""
+    """A sheet of one of the `KINDS`: language, outcome and label of each row, and the sizes of the strata.
 
-    kind: Kind
+    The sizes are empty if they are unknown.
+    """
+
+    kind: Mapping[str, Any]
     rows: pd.DataFrame
     population: Mapping[Stratum, int]
 
@@ -74,12 +59,17 @@ class LabelledSheet:
     def counts(self) -> pd.DataFrame:
         """The confusion matrix: the number of rows by outcome and label."""
         counts = pd.crosstab(self.rows["outcome"], self.rows["label"])
-        return counts.reindex(index=self.kind.outcomes, columns=list(self.kind.labels), fill_value=0)
+        return counts.reindex(index=self.kind["outcomes"], columns=list(self.kind["labels"]), fill_value=0)
+
+    @property
+    def legend(self) -> str:
+        """The labels and their meanings."""
+        return ", ".join(f"{label} ({meaning})" for label, meaning in self.kind["labels"].items())
 
     def share_right(self, outcome: str, rows: pd.DataFrame) -> Estimate:
         """The percentage of the rows of an outcome whose label agrees with it."""
         labels = rows.loc[rows["outcome"] == outcome, "label"]
-        right = (labels == self.kind.right[outcome]).tolist()
+        right = (labels == self.kind["right"][outcome]).tolist()
         return Estimate.of(proportion("share", right, scale=100), "share")
 
 
@@ -108,19 +98,19 @@ def draw_sheet(
         raise ConfigError(
             f"{sheet} or its key exists and may have labels. Choose another name, or remove it."
         )
-    found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
-    source = {str(run.path): run.manifest.signature for run in found}
-    name, samples = GENDER, _translations(found)
     if swaps is not None:
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
-    kind = KINDS[name]
+    else:
+        found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
+        name, samples = GENDER, _translations(found)
+        source = {str(run.path): run.manifest.signature for run in found}
     if samples.empty:
         raise DataError("There are no samples to draw from.")
-    number = number or kind.number
+    number = number or KINDS[name]["number"]
     generator = np.random.default_rng(seed)
     parts: list[pd.DataFrame] = []
     counts: dict[Stratum, tuple[int, int]] = {}
-    for (language, outcome), own in samples.groupby(["language", "outcome"]):
+    for (language, outcome), own in samples.groupby(_STRATUM):
         chosen = generator.choice(len(own), min(number, len(own)), replace=False)
         parts.append(own.iloc[sorted(chosen.tolist())])
         counts[language, outcome] = len(chosen), len(own)
@@ -132,10 +122,10 @@ def draw_sheet(
         "seed": seed,
         "number": number,
         "source": source,
-        "rows": dict(zip(drawn["id"], drawn[["language", "outcome"]].to_numpy().tolist(), strict=True)),
+        "rows": dict(zip(drawn["id"], drawn[_STRATUM].to_numpy().tolist(), strict=True)),
         "population": [[*stratum, size] for stratum, (_, size) in counts.items()],
     }
-    columns = ["id", "language", *kind.texts, "label"]
+    columns = ["id", "language", *KINDS[name]["texts"], "label"]
     write_json(key_path(sheet), key)
     with atomic_path(sheet) as partial:
         rows = drawn.assign(label="")[columns].to_numpy().tolist()
@@ -145,12 +135,11 @@ def draw_sheet(
 
 def _translations(runs: Sequence[Run]) -> pd.DataFrame:
     """The translations of runs with the outcome of the heuristic."""
-    parts = []
-    for run in runs:
-        table = run.table.select(["source", "translation", "gender", "problem"]).to_pandas()
-        table = table[table["problem"] == ""]
-        parts.append(table.assign(language=run.manifest.language, outcome=table["gender"].map(_OUTCOMES)))
-    return pd.concat(parts) if parts else pd.DataFrame()
+    parts = [run.table.to_pandas().assign(language=run.manifest.language) for run in runs]
+    if not parts:
+        return pd.DataFrame()
+    table = pd.concat(parts)
+    return table[table["problem"] == ""].assign(outcome=lambda rows: rows["gender"].map(_OUTCOMES))
 
 
 def _pairs(file: Path) -> pd.DataFrame:
@@ -159,11 +148,11 @@ def _pairs(file: Path) -> pd.DataFrame:
     The file has the columns masculine and feminine, and optionally language.
     """
     table = read_table(file)
-    texts = KINDS[SWAPS].texts
+    texts = KINDS[SWAPS]["texts"]
     frame = pd.DataFrame({name: table.texts(name) for name in texts})
     frame["language"] = table.texts("language") if "language" in table.columns else ""
     frame["outcome"] = list(map(first_letter_outcome, frame["masculine"], frame["feminine"]))
-    return frame.dropna().drop_duplicates().sort_values(["language", "outcome", *texts])
+    return frame.dropna().drop_duplicates().sort_values([*_STRATUM, *texts])
 
 
 def first_letter_outcome(masculine: str, feminine: str) -> str | None:
@@ -196,27 +185,28 @@ def read_sheet(sheet: Path) -> LabelledSheet:
             f"{sheet} must contain each of the {len(drawn)} drawn rows exactly once. "
             f"Check id {', '.join(wrong[:_LISTED])}."
         )
-    lines = [str(line) for line, label in enumerate(labels, start=2) if label not in kind.labels]
+    rows = [(*drawn[name], label) for name, label in zip(ids, labels, strict=True)]
+    labelled = LabelledSheet(kind, pd.DataFrame(rows, columns=[*_STRATUM, "label"]), population)
+    lines = [str(line) for line, label in enumerate(labels, start=2) if label not in kind["labels"]]
     if lines:
         some = ", ".join(lines[:_LISTED]) + (", …" if len(lines) > _LISTED else "")
         raise DataError(
-            f"{sheet}: {len(lines)} of {len(labels)} rows (lines {some}) need a label: {kind.legend}."
+            f"{sheet}: {len(lines)} of {len(labels)} rows (lines {some}) need a label: {labelled.legend}."
         )
-    rows = [(*drawn[name], label) for name, label in zip(ids, labels, strict=True)]
-    return LabelledSheet(kind, pd.DataFrame(rows, columns=_COLUMNS), population)
+    return labelled
 
 
 def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
     """The authors' 160 pairs: two lines and a label each, with the outcome of our first-letter rule."""
     stripped = [line.strip() for line in lines]
     rows = []
-    for (first, second), label in zip(pairwise(stripped), stripped[2:], strict=False):
-        if label in KINDS[SWAPS].labels and first and second:
+    for first, second, label in zip(stripped, stripped[1:], stripped[2:], strict=False):
+        if label in KINDS[SWAPS]["labels"] and first and second:
             is_positive = isinstance(differing_word(first, second), WordDifference)
             rows.append(("", "positive" if is_positive else "negative", label))
     if not rows:
         raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
-    return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=_COLUMNS), {})
+    return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]), {})
 
 
 def heuristics(sheet: str | Path) -> Study:
@@ -235,23 +225,22 @@ def _confusion(labelled: LabelledSheet) -> Table:
     rows: list[Row] = []
     for outcome, counts in labelled.counts.iterrows():
         name = str(outcome)
-        right = labelled.share_right(name, labelled.rows) if name in kind.right else None
-        paper = " ".join(str(printed[name][label]) for label in kind.labels)
+        right = labelled.share_right(name, labelled.rows) if name in kind["right"] else None
+        paper = " ".join(str(printed[name][label]) for label in kind["labels"])
         rows.append((name, *counts.tolist(), int(counts.sum()), right, paper))
-    columns = ("predicted", *kind.labels, "n", "right, %", "the paper's counts")
-    return Table.create("confusion", rows, columns=columns, number=kind.table, labels=kind.legend)
+    columns = ("predicted", *kind["labels"], "n", "right, %", "the paper's counts")
+    return Table.create("confusion", rows, columns=columns, number=kind["table"], labels=labelled.legend)
 
 
 def _by_language(labelled: LabelledSheet) -> Table:
     """The share of right labels by language and outcome; empty for one language."""
-    outcomes = list(labelled.kind.right)
-    groups = list(labelled.rows.groupby("language"))
+    outcomes = list(labelled.kind["right"])
     rows: list[Row] = [
         (str(language), *(labelled.share_right(outcome, own) for outcome in outcomes))
-        for language, own in (groups if len(groups) > 1 else [])
+        for language, own in labelled.rows.groupby("language")
     ]
     columns = ("language", *(f"predicted {outcome}" for outcome in outcomes))
-    return Table.create("languages", rows, columns=columns)
+    return Table.create("languages", rows if len(rows) > 1 else [], columns=columns)
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:
@@ -261,14 +250,13 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
     """
     sizes = {stratum: size for stratum, size in labelled.population.items() if stratum[1] in right}
     number = sum(sizes.values())
-    undefined = Estimate(math.nan, math.nan, math.nan)
     if not number:
-        return undefined, number
+        return UNDEFINED, number
     hits = labelled.rows.apply(lambda row: row["label"] in right.get(row["outcome"], ""), axis=1)
-    counts = labelled.rows.assign(hit=hits).groupby(_COLUMNS[:2])["hit"].agg(["sum", "size"])
+    counts = labelled.rows.assign(hit=hits).groupby(_STRATUM)["hit"].agg(["sum", "size"])
     drawn = counts.reindex(pd.MultiIndex.from_tuples(sizes), fill_value=0).to_numpy(dtype=float)
     if not drawn[:, 1].all():
-        return undefined, number
+        return UNDEFINED, number
     interval = rate_contrast(StratifiedCounts(*drawn.T), np.array([*sizes.values()]) / number)
     return Estimate(interval.value, interval.low, interval.high), number
 
@@ -276,7 +264,7 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
 def _yield(labelled: LabelledSheet) -> Table:
     """Shares of all samples, and the expected numbers of samples."""
     rows: list[Row] = []
-    for question, right in labelled.kind.questions.items() if labelled.population else ():
+    for question, right in labelled.kind["questions"].items() if labelled.population else ():
         share, number = weighted_share(labelled, right)
         percent, times = (Estimate(*(factor * value for value in share)) for factor in (100, number))
         rows.append((question, number, percent, times))

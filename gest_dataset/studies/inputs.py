@@ -7,7 +7,7 @@ repeated one reads its runs.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -66,7 +66,7 @@ def collect_runs(
     batches: Sequence[Batch],
     suitable: Callable[[Run], bool],
     group: Callable[[Run], Hashable] | None = None,
-    others: Sequence[Any] = (),
+    others: Sized = (),
 ) -> list[Run]:
     """The finished runs and those of the models, less those that do not suit the study (with a warning).
 
@@ -116,7 +116,8 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch], folder: P
         from gest_dataset.models.base import Settings
         from gest_dataset.models.score import score_configs
 
-        settings = Settings(batch.options, inputs.limit, inputs.batch_tokens, **loading)
+        given = {**vars(batch.options), "limit": inputs.limit, "batch_tokens": inputs.batch_tokens}
+        settings = Settings(**given, **loading)
         try:
             outcome = score_configs(model, missing, target, inputs.command, settings, flat=False)
         except GestError as error:

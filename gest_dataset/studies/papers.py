@@ -11,9 +11,10 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -133,25 +134,22 @@ def topical_means(logarithm: bool = False) -> Numbers:
 
     The rates of the samples on the family need scores that are not released; their number does not.
     """
-    scale = np.asarray if logarithm else np.exp
-    p = np.array([row["p"] for row in _rows("gest_mt_masculine_rates")])
-    values: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
-        "MT systems": (p, np.asarray),
-        "English MLMs": (np.array([row["mean_log10_ratio"] for row in _english("mlm")]), scale),
-        "English GLMs": (np.array([row["mean_log10_ratio"] for row in _english("glm")]), scale),
-        "Slavic MLMs": (np.log([row["q"] for row in _rows("gest_slavic_mlm")]), scale),
-    }
-    printed = {row["systems"]: row for row in _rows("gest_topical_bias")}
+    english = {f"English {kind.upper()}s": _english(kind) for kind in ("mlm", "glm")}
+    values = {name: np.array([row["mean_log10_ratio"] for row in rows]) for name, rows in english.items()}
+    values["Slavic MLMs"] = np.log([row["q"] for row in _rows("gest_slavic_mlm")])
+    values["MT systems"] = np.array([row["p"] for row in _rows("gest_mt_masculine_rates")])
     numbers: dict[str, tuple[float, str]] = {}
-    for system, (by_stereotype, to_scale) in values.items():
+    for printed in _rows("gest_topical_bias"):
+        system = printed["systems"]
         for label, columns, name in (("male", slice(7, None), "m"), ("female", slice(7), "f")):
-            mean = float(to_scale(by_stereotype[:, columns].mean(axis=1)).mean())
-            numbers[f"{system}, {label}"] = mean, f"{printed[system][name]:.2f}"
-    data = rows_of("en_1_0").with_format("numpy")
-    is_male = data["gender"][:] == data.features["gender"].str2int("male")
-    on_family = np.array(mentions_any(list(data["sentence"]), FAMILY_WORDS))
+            means = values[system][:, columns].mean(axis=1)
+            mean = means if logarithm or system == "MT systems" else np.exp(means)
+            numbers[f"{system}, {label}"] = float(mean.mean()), f"{printed[name]:.2f}"
+    data = rows_of("en_1_0").to_pandas()
+    is_male = data["gender"] == rows_of("en_1_0").features["gender"].str2int("male")
+    on_family = mentions_any(data["sentence"].tolist(), FAMILY_WORDS)
     text = str(published.load("gest_topical_bias")["samples"])
-    return {**numbers, "male samples with a word about the family": (int((is_male & on_family).sum()), text)}
+    return {**numbers, "male samples with a word about the family": (int(is_male[on_family].sum()), text)}
 
 
 def confusion() -> Numbers:
@@ -221,33 +219,31 @@ def mean_correlations(table: Sequence[Mapping[str, Any]], values: Floats) -> dic
 
 def rates(paper: str, table: int, scores: Path) -> Numbers:
     """GEST: q_i and their bounds, from the released scores, on the printed scale."""
-    models = {one.name: one for one in read_gest_scores(scores)[0]}
+    models = read_gest_scores(scores)[0]
     numbers: dict[str, tuple[float, str]] = {}
     for row in _rows("gest_of_released_scores"):
         if (row["paper"], row["table"]) != (paper, table) or row["model"] not in models:
             continue
-        one = models[row["model"]]
-        values = one.scores[row["template"]] / LN10
-        for place, number in enumerate(STEREOTYPES):
-            own = values[one.stereotypes == place].to_numpy()
-            reach = float(stats.t.ppf((1 + LEVEL) / 2, len(own) - 1) * own.std(ddof=1) / len(own) ** 0.5)
-            for name, shift in (("q", 0.0), ("q_low", -reach), ("q_high", reach)):
-                if row[name][place] is not None:
-                    value = float(own.mean()) + shift
-                    computed = float(np.exp(value)) if row["scale"] == "published" else value
-                    label = f"{row['model']}, template {row['template']}, #{number}, {name}"
-                    numbers[label] = computed, f"{row[name][place]:.2f}"
+        log10 = (models[row["model"]][row["template"]] / LN10).groupby(level="stereotype")
+        reach = stats.t.ppf((1 + LEVEL) / 2, log10.size() - 1) * log10.sem()
+        bounds = pd.DataFrame({"q": log10.mean(), "q_low": -reach, "q_high": reach})
+        bounds[["q_low", "q_high"]] = bounds[["q_low", "q_high"]].add(bounds["q"], axis=0)
+        computed = np.exp(bounds) if row["scale"] == "published" else bounds
+        for (place, number), name in product(enumerate(STEREOTYPES), computed):
+            if row[name][place] is not None:
+                label = f"{row['model']}, template {row['template']}, #{number}, {name}"
+                numbers[label] = float(computed.loc[number, name]), f"{row[name][place]:.2f}"
     return numbers
 
 
 def stereoset_table(number: int, scores: Path) -> Numbers:
     """StereoSet: a table's rows of the models with released scores."""
-    table = next(table for table in stereoset.TABLES if table.number == number)
+    table = stereoset.TABLES[number]
     return {
         f"{one.printed['model']}, {one.language}, {name}": (one.result[name], f"{one.printed[name]:.2f}")
-        for one in stereoset.entries(table, stereoset.read_authors_scores(scores)[0])
+        for one in stereoset.entries(number, stereoset.read_authors_scores(scores)[0])
         if one.printed
-        for name in table.statistics
+        for name in table["statistics"]
     }
 
 

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -50,29 +51,10 @@ CAUSAL, NSP = "causal", "nsp"  # kinds of models; `nsp` is a method as well
 GENERATIVE, RATIO = METHODS[CAUSAL]
 
 
-@dataclass(frozen=True)
-class PaperTable:
-    """A table of the paper: its number, its published copy, the tests and the statistics.
-
-    Table 7 has every method of scoring between sentences.
-    """
-
-    number: int
-    published: str
-    tests: tuple[str, ...]
-    statistics: Mapping[str, str]
-
-    @property
-    def every_method(self) -> bool:
-        return self.number == 7
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = published.load(self.published)["rows"]
-        return rows
-
-
-TABLES = tuple(PaperTable(**values) for values in table_texts()["stereoset"])
+# The tables of the paper by number: published copy, tests and statistics
+TABLES: dict[int, dict[str, Any]] = table_texts()["stereoset"]
+PRINTED_MODELS = [(row["handle"], row["language"]) for row in published.load("stereoset_overall")["rows"]]
+EVERY_METHOD = 7  # the table with every method of scoring between sentences
 
 
 @dataclass(frozen=True)
@@ -98,25 +80,19 @@ class Entry:
     """The result of a model in a language, over one test or both, for a table of the paper.
 
     `run` is the model's, if the result is that of one run; `printed` is the paper's row of the same model,
-    language and method, empty without one.
+    language and method, empty without one; `ranges` are the ranges of all printed numbers for the language.
     """
 
-    table: PaperTable
     model: str
     language: str
     method: str
     result: Result
     printed: Mapping[str, Any]
+    ranges: Mapping[str, str]
     run: Run | None
 
-    def printed_range(self, name: str) -> str:
-        """The smallest and the largest printed number for the language."""
-        own = [row for row in self.table.rows if row["language"] == self.language]
-        values = [row[name] for row in own if row.get("way", self.method) == self.method]
-        return f"{min(values):g} to {max(values):g}" if values else ""
 
-
-def _entry(table: PaperTable, parts: Sequence[Scored]) -> Entry:
+def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
     """The run's own result of one test, else the statistic of all scores."""
     first, method = parts[0], parts[-1].method
     run = first.run if len(parts) == 1 else None
@@ -127,14 +103,18 @@ def _entry(table: PaperTable, parts: Sequence[Scored]) -> Entry:
             name: [value for part in parts for value in part.inputs[name]] for name in first.inputs
         }
         result = stereoset_icat(**joined)
+    rows = [row for row in published.load(table["published"])["rows"] if row["language"] == first.language]
     printed = [
         row
-        for row in rows_for_model(table.rows, first.metadata, "handle")
+        for row in rows_for_model(rows, first.metadata, "handle")
         # footnote 16: only table 7 has another method for the GPT-2 models
         if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP))
-        and row["language"] == first.language
     ]
-    return Entry(table, first.model, first.language, method, result, next(iter(printed), {}), run)
+    ranges = {}
+    for name in table["statistics"]:
+        values = [row[name] for row in rows if row.get("way", method) == method]
+        ranges[name] = f"{min(values):g} to {max(values):g}" if values else ""
+    return Entry(first.model, first.language, method, result, next(iter(printed), {}), ranges, run)
 
 
 def stereoset(
@@ -169,7 +149,7 @@ def stereoset(
         others=released,
     )
     scored = scores_of_runs(runs, heads) + released
-    tables = [_table(table, scored) for table in TABLES]
+    tables = [_table(number, scored) for number in TABLES]
     title = "How stereotypical are models across languages?"
     return make_study("stereoset", title, tables, _figures(scored), runs, sources=hashes)
 
@@ -181,7 +161,7 @@ def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str
         raise ConfigError(f"StereoSet has no language {unknown[0]!r}. Choose from {', '.join(STEREOSET)}.")
     batches = []
     for model in models:
-        printed = {row["language"] for row in TABLES[0].rows if model in hub_ids(row["handle"])}
+        printed = {code for handle, code in PRINTED_MODELS if model in hub_ids(handle)}
         own = languages or [code for code in STEREOSET if code in printed] or STEREOSET
         between = ",".join(f"stereoset_{code}_{BETWEEN}" for code in own)
         both = ",".join(f"stereoset_{code}_{test}" for code in own for test in TESTS)
@@ -210,7 +190,7 @@ def scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str] | None = None) 
     return found
 
 
-def entries(table: PaperTable, scored: Sequence[Scored]) -> list[Entry]:
+def entries(number: int, scored: Sequence[Scored]) -> list[Entry]:
     """The entries of a table: each model and language, and in table 7 each method."""
     by_model: dict[tuple[str, str], dict[tuple[str, str], Scored]] = {}
     for part in scored:
@@ -222,16 +202,13 @@ def entries(table: PaperTable, scored: Sequence[Scored]) -> list[Entry]:
     found: list[Entry] = []
     for own in by_model.values():
         kind = next((part.kind for part in own.values() if part.kind != NSP), NSP)
-        is_generative = kind == CAUSAL and not table.every_method
+        is_generative = kind == CAUSAL and number != EVERY_METHOD
         methods = (GENERATIVE, NSP, RATIO) if is_generative else (NSP, GENERATIVE, RATIO)
         between = [own[BETWEEN, method] for method in methods if (BETWEEN, method) in own]
-        if table.every_method:
-            found += [_entry(table, [part]) for part in between]
-            continue
-        first = {WITHIN: own.get((WITHIN, "")), BETWEEN: next(iter(between), None)}
-        parts = [part for part in map(first.get, table.tests) if part is not None]
-        if len(parts) == len(table.tests):
-            found.append(_entry(table, parts))
+        within = [part for part in own.values() if part.test == WITHIN]
+        by_test = {WITHIN: within, BETWEEN: between if number == EVERY_METHOD else between[:1]}
+        choices = product(*(by_test[test] for test in TABLES[number]["tests"]))
+        found += [_entry(TABLES[number], parts) for parts in choices]
     return found
 
 
@@ -255,7 +232,7 @@ def read_authors_scores(folder: str | Path | None) -> tuple[list[Scored], dict[s
 def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
     """One test of a file `{test: [{id, score}, ...]}` with an id for each candidate."""
     model, language = match["model"], match["language"]
-    handles = [row["handle"] for row in TABLES[2].rows if row["language"] == language]
+    handles = [handle for handle, code in PRINTED_MODELS if code == language]
     handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)
     method = NSP if _NEXT_SENTENCE.search(match["between"]) else GENERATIVE
     frame = read_frame(sources.fetch(source(test, language)))
@@ -279,30 +256,31 @@ def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
     return Scored(f"{handle} (authors)", language, test, method, "", inputs, metadata)
 
 
-def _table(table: PaperTable, scored: Sequence[Scored]) -> Table:
+def _table(number: int, scored: Sequence[Scored]) -> Table:
     """A table of the paper, a row per number."""
-    found = entries(table, scored)
-    if table.every_method:  # models with one method only, which the paper does not print, are left out
+    found = entries(number, scored)
+    if number == EVERY_METHOD:  # models with one method only, which the paper does not print, are left out
         models = [(one.model, one.language) for one in found]
         found = [one for one in found if models.count((one.model, one.language)) > 1 or one.printed]
+    table = TABLES[number]
     rows: list[Row] = []
     for one in found:
-        method = (one.method,) if BETWEEN in table.tests else ()
-        for name, label in table.statistics.items():
+        method = (one.method,) if BETWEEN in table["tests"] else ()
+        for name, label in table["statistics"].items():
             value = Estimate.of(one.result, name)
             if name == "macro_icat":  # a mean over targets, without an interval (docs/metrics.md)
                 value = Estimate(value.value, math.nan, math.nan)
             paper = f"{one.printed[name]:g}" if one.printed else ""
-            cells = (label, value, int(one.result["n"]), paper, one.printed_range(name))
+            cells = (label, value, int(one.result["n"]), paper, one.ranges[name])
             rows.append((one.model, one.language, *method, *cells))
-    note = published.load(table.published)["note"].partition("Hub names). ")[2]
-    name = f"table-{table.number}"
-    return Table.create(name, rows, "table-3-stereoset" if table.number == 3 else name, printed=note)
+    note = published.load(table["published"])["note"].partition("Hub names). ")[2]
+    name = f"table-{number}"
+    return Table.create(name, rows, "table-3-stereoset" if number == 3 else name, printed=note)
 
 
 def _figures(scored: Sequence[Scored]) -> list[Panel]:
     """LMS, SS and ICAT of each test and language; a colour per model."""
     order = list(dict.fromkeys(part.model for part in scored))
-    found = [one for table in TABLES[:2] for one in entries(table, scored)]
+    found = [one for number in (2, 3) for one in entries(number, scored)]
     runs = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run is not None]
     return list(headline_panels.stereoset(runs))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -45,6 +46,7 @@ STUDY, PAGE, RUNS = "study.json", "study.html", "runs"
 # Printed numbers are texts, with the digits of print
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]
+UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 
 
 @cache

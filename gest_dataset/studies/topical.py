@@ -10,11 +10,12 @@ Scores are ln r, averaged over templates (and over the pairs of a source) first.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
@@ -37,48 +38,46 @@ from gest_dataset.studies.templates import AUTHORS_CONFIG, read_authors_scores
 MT, MLM, GLM, SLAVIC = "MT systems", "English MLMs", "English GLMs", "Slavic MLMs"  # rows of table 3
 _MEASURES = (TEMPLATES.name, PAIRS.name, MASCULINE_RATE.name)
 MALE_STEREOTYPES = [stereotype.id for stereotype in STEREOTYPES.values() if stereotype.gender == "male"]
+_GENDERS = {"male": 1.0, "female": 0.0, "unknown": math.nan}
+_INDEX = ["sentence", "stereotype"]
 _LEAST_FREQUENCY = 1e-9  # of a word that wordfreq does not have
+
+Rates = tuple[list[Estimate], int]
 
 
 @dataclass(frozen=True)
 class Scores:
     """What one model or translator gave for English sentences, or for translations of them.
 
-    `values` are ln r, a column per template; for a translator 1 is masculine, 0 feminine, nan unknown.
-    `kind` is the row of table 3.
+    `values` are ln r, a column per template, with the sentence and its stereotype as the index; for a
+    translator 1 is masculine, 0 feminine, nan unknown. `kind` is the row of table 3.
     """
 
     name: str
     kind: str
-    sentences: list[str]
-    stereotypes: Ints  # from 1
-    values: Floats
+    values: pd.DataFrame
 
     @property
-    def means(self) -> Floats:
-        """The mean over templates; nan where a sample lacks one."""
-        return np.asarray(self.values.mean(axis=1))
+    def means(self) -> pd.Series[float]:
+        """The means over templates of the samples that have a score in each."""
+        return self.values.dropna().mean(axis=1)
 
-    def rates(self, words: Sequence[str], scale: str = "ratio") -> tuple[list[Estimate], int]:
+    def rates(self, samples: pd.Series[float], words: Sequence[str], scale: str = "ratio") -> Rates:
         """The rates of male samples, of those on the topic and of female samples; the number on the topic."""
-        scored = np.isfinite(self.means)
-        sentences = np.array(self.sentences, dtype=object)[scored].tolist()
-        values = self.means[scored]
         is_share = self.kind == MT
-        predictions = (np.where(values > 0, "male", "female") if is_share else values).tolist()
-        result = topical_bias(sentences, predictions, self.stereotypes[scored].tolist(), words, scale)
+        predictions = np.where(samples > 0, "male", "female") if is_share else samples.to_numpy()
+        sentences, stereotypes = (samples.index.get_level_values(name).tolist() for name in _INDEX)
+        result = topical_bias(sentences, predictions.tolist(), stereotypes, words, scale)
         names = [f"{'p' if is_share else 'q'}_{part}" for part in ("m", "topic", "f")]
         return [Estimate.of(result, name) for name in names], int(result["n_topic"])
 
     def expected_rate(self, words: Sequence[str]) -> float:
         """The rate on the topic if each sample were like the others of its stereotype."""
-        on_topic = np.array(mentions_any(self.sentences, words))
-        means: list[float] = []
-        for stereotype in MALE_STEREOTYPES:
-            scored = (self.stereotypes == stereotype) & np.isfinite(self.means)
-            if (scored & ~on_topic).any():
-                means += [float(self.means[scored & ~on_topic].mean())] * int((scored & on_topic).sum())
-        mean = float(np.mean(means)) if means else math.nan
+        means = self.means
+        male = means[means.index.get_level_values("stereotype").isin(MALE_STEREOTYPES)].reset_index()
+        on_topic = mentions_any(male["sentence"].tolist(), words)
+        others = male[~np.array(on_topic, dtype=bool)].groupby("stereotype")[0].mean()
+        mean = float(male.loc[on_topic, "stereotype"].map(others).mean())
         return mean if self.kind == MT else math.exp(mean)
 
 
@@ -104,45 +103,43 @@ def topical(
         others=released,
     )
     found = [_scores_of_run(one) for one in label_runs(runs)]
-    for one in released:
-        sentences = list(rows_of(AUTHORS_CONFIG)["sentence"])
-        kind = MLM if 1 in one.templates else GLM
-        found.append(Scores(one.name, kind, sentences, one.stereotypes + 1, one.scores.to_numpy(dtype=float)))
+    for name, scores_of_model in released.items():
+        kind = MLM if 1 in scores_of_model else GLM
+        found.append(Scores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
     models = [one for one in found if one.kind != MT]
     tables = [_topic(found, words), _like_table_3(found, words), _adjusted(models), _parts(models)]
     sources = {"words": ", ".join(words)} | hashes
-    names = [one.name for one in found]
-    title = "Is it the topic?"
-    return make_study("topical", title, tables, (), runs, names, sources)
+    return make_study("topical", "Is it the topic?", tables, (), runs, [one.name for one in found], sources)
 
 
 def _scores_of_run(one: LabelledRun) -> Scores:
     run = one.run
     if run.manifest.measure == MASCULINE_RATE.name:
-        table = run.table.to_pandas()
-        values = table["gender"].map({"male": 1.0, "female": 0.0}).to_numpy(dtype=float)
-        stereotypes = table["stereotype"].to_numpy(dtype=np.int64)
-        return Scores(one.label, MT, table["source"].tolist(), stereotypes, values[:, None])
-    is_pairs = run.manifest.measure == PAIRS.name
-    rows = rows_of(run.manifest.config)
-    sentence_of = dict(zip(rows["id"], rows["source" if is_pairs else "sentence"], strict=True))
-    wide = wide_scores(run.table)
-    templates = list(wide.columns)
-    wide = wide.reset_index()
-    wide["text"] = wide["id"].map(sentence_of)
-    if wide["text"].isna().any():
-        raise DataError(f"{run.path} has samples that {run.manifest.config} lacks. Score it again.")
-    if is_pairs:  # the pairs of a source have the same English sentence
-        wide = wide.groupby(["text", "stereotype"], as_index=False, sort=False)[templates].mean()
-    kind = SLAVIC if is_pairs else MLM if one.kind == "masked" else GLM
-    stereotypes = wide["stereotype"].to_numpy(dtype=np.int64)
-    return Scores(one.label, kind, wide["text"].tolist(), stereotypes, wide[templates].to_numpy(dtype=float))
+        table = run.table.to_pandas().rename(columns={"source": "sentence"}).set_index(_INDEX)
+        return Scores(one.label, MT, table[["gender"]].replace({"gender": _GENDERS}).astype(float))
+    wide, config = wide_scores(run.table), run.manifest.config
+    if run.manifest.measure != PAIRS.name:
+        kind = MLM if one.kind == "masked" else GLM
+        return Scores(one.label, kind, _by_sentence(wide, config, "sentence"))
+    # the pairs of a source have the same English sentence
+    values = _by_sentence(wide, config, "source").groupby(level=_INDEX, sort=False).mean()
+    return Scores(one.label, SLAVIC, values)
+
+
+def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
+    """Scores as `wide_scores` has them, by the English sentence of each sample."""
+    rows = rows_of(config)
+    sentences = scores.index.get_level_values("id").map(dict(zip(rows["id"], rows[field], strict=True)))
+    if sentences.isna().any():
+        raise DataError(f"A run has samples that {config} lacks. Score it again.")
+    index = [sentences, scores.index.get_level_values("stereotype")]
+    return scores.set_axis(pd.MultiIndex.from_arrays(index, names=_INDEX))
 
 
 def _topic(found: Sequence[Scores], words: Sequence[str]) -> Table:
     rows: list[Row] = []
     for one in found:
-        (male, topic, female), number = one.rates(words)
+        (male, topic, female), number = one.rates(one.means, words)
         # where the topic lies between female (0) and male samples (1); of ratios on their logarithms
         values = np.array([male.value, topic.value, female.value])
         m, t, f = (values if one.kind == MT else np.log(values)).tolist()
@@ -156,11 +153,8 @@ def _like_table_3(found: Sequence[Scores], words: Sequence[str]) -> Table:
     rows: list[Row] = []
     for printed in published.load("gest_topical_bias")["rows"]:
         own = [one for one in found if one.kind == printed["systems"]]
-        rates = []
-        for one in own:
-            for column in one.values.T:
-                single = replace(one, values=column[:, None])
-                rates.append([rate.value for rate in single.rates(words, "published")[0]])
+        columns = [(one, column.dropna()) for one in own for _, column in one.values.items()]
+        rates = [[rate.value for rate in one.rates(column, words, "published")[0]] for one, column in columns]
         if rates:
             means = np.mean(rates, axis=0)[[0, 2, 1]].tolist()
             is_printed = tuple(words) == FAMILY_WORDS
@@ -185,10 +179,10 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
 
 
 def _scored(one: Scores) -> tuple[Floats, Ints, dict[str, Floats]]:
-    """The samples that have a score: scores, stereotypes from 0, properties of the sentences."""
-    scored = np.isfinite(one.means)
-    properties = {name: values[scored] for name, values in sentence_properties(one.sentences).items()}
-    return one.means[scored], one.stereotypes[scored] - 1, properties
+    """The samples that have a score: scores, stereotypes, properties of the sentences."""
+    means = one.means
+    sentences, stereotypes = (means.index.get_level_values(name) for name in _INDEX)
+    return means.to_numpy(), stereotypes.to_numpy(), sentence_properties(sentences.tolist())
 
 
 def _adjusted(models: Sequence[Scores]) -> Table:
@@ -196,9 +190,9 @@ def _adjusted(models: Sequence[Scores]) -> Table:
     rows: list[Row] = []
     for one in models:
         scores, stereotypes, properties = _scored(one)
-        sets: dict[str, Mapping[str, Floats]] = {name: {name: v} for name, v in properties.items()}
-        for name, chosen in {**sets, "all of them": properties}.items():
-            result = confounders.adjusted_g_s(scores, stereotypes, chosen)
+        sets = {name: {name: values} for name, values in properties.items()} | {"all of them": properties}
+        for name, chosen in sets.items():
+            result = confounders.adjusted_g_s(scores, stereotypes - 1, chosen)
             adjusted = Estimate.of(result, "adjusted_g_s")
             rows.append((one.name, name, result["g_s"], adjusted, result["correlations"].get(name)))
     return Table.create("confounders", rows)
@@ -219,7 +213,7 @@ def _parts(models: Sequence[Scores]) -> Table:
         for name, chosen in parts.items():
             g_s = EMPTY
             if chosen.any():
-                result = stereotype_rate(scores[chosen].tolist(), (stereotypes[chosen] + 1).tolist())
+                result = stereotype_rate(scores[chosen].tolist(), stereotypes[chosen].tolist())
                 g_s = Estimate.of(result, "g_s")
             rows.append((one.name, name, int(chosen.sum()), g_s))
     return Table.create("parts", rows)

@@ -33,11 +33,12 @@ from gest_dataset.report.figures import Chart, Mark, draw_charts, legend_entry, 
 from gest_dataset.report.panel import Panel, make_panel
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import winobias_rate
+from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.statistics.weights import FEMALE, MALE
+from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
-from gest_dataset.studies.study import Cell, Row, Study, Table
+from gest_dataset.studies.study import UNDEFINED, Cell, Row, Study, Table
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
@@ -47,8 +48,13 @@ _MAX_LEGEND = 6
 
 def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs of both."""
+    measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
     runs = collect_runs(
-        inputs, "validity", [Batch("en,winobias")], _is_suitable, group=lambda run: run.manifest.config
+        inputs,
+        "validity",
+        [Batch("en,winobias")],
+        lambda run: run.manifest.measure == measures.get(run.manifest.config, WINOBIAS.name),
+        group=lambda run: run.manifest.config,
     )
     by_model: dict[str, dict[str, Run]] = {}
     for name, run in zip(model_names(runs), runs, strict=True):
@@ -70,18 +76,12 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
     return make_study("validity", title, tables, [_figure(rates)], runs, notes=notes)
 
 
-def _is_suitable(run: Run) -> bool:
-    is_gest = run.manifest.measure == TEMPLATES.name and run.manifest.config in _GEST_CONFIGS
-    return is_gest or run.manifest.measure == WINOBIAS.name
-
-
 def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
     """A row for each model and WinoBias config, of the models with both kinds of runs.
 
     g_s is the mean ratio over templates, g_s_published the same mean on the printed scale; `strengths` are
     ln q_i - ln q_f of stereotypes about men, ln q_m - ln q_i of those about women.
     """
-    is_male = np.array([stereotype.gender == "male" for stereotype in STEREOTYPES.values()])
     rows = []
     for name, own in by_model.items():
         gest = next((own[config] for config in _GEST_CONFIGS if config in own), None)
@@ -98,7 +98,7 @@ def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
                     "config": config,
                     "g_s": Estimate.of(result, "g_s"),
                     "g_s_published": np.mean([math.nan if g is None else g ** (1 / LN10) for g in ratios]),
-                    "strengths": np.where(is_male, ln_q - FEMALE @ ln_q, MALE @ ln_q - ln_q),
+                    "strengths": np.where(IS_FEMALE, MALE @ ln_q - ln_q, ln_q - FEMALE @ ln_q),
                     MEAN: winobias_g_s(run, MEAN),
                     SUM: winobias_g_s(run, SUM),
                 }
@@ -140,12 +140,12 @@ def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     pairs = np.array([first, second], dtype=float)
     pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
     if pairs.shape[1] < 3 or (np.ptp(pairs, axis=1) == 0).any():
-        return Estimate(math.nan, math.nan, math.nan), math.nan
+        return UNDEFINED, math.nan
     result = stats.pearsonr(*pairs)
+    r = float(result.statistic)
     if pairs.shape[1] < LEAST_MODELS:
-        return Estimate(float(result.statistic), math.nan, math.nan), math.nan
-    low, high = result.confidence_interval(0.95)
-    return Estimate(float(result.statistic), float(low), float(high)), float(result.pvalue)
+        return Estimate(r, math.nan, math.nan), math.nan
+    return Estimate(r, *map(float, result.confidence_interval(LEVEL))), float(result.pvalue)
 
 
 def _by_config(rates: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -30,13 +30,11 @@ def run_on_ray(jobs: Iterable[Job], work: Work, address: str | None = None) -> I
 
     Connects to a cluster, or starts Ray on this machine if there is none.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"} | os.environ
     ray = import_extra("ray", "ray")
+    hint = "Run `ray start --head`, or give --address."
     with convert_errors(
-        lambda error: ConfigError(
-            f"Cannot connect to Ray ({describe_error(error)}). Run `ray start --head`, or give --address."
-        )
+        lambda error: ConfigError(f"Cannot connect to Ray ({describe_error(error)}). {hint}")
     ):
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     try:

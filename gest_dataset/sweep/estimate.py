@@ -7,10 +7,14 @@ a transformer layer of the model's width.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch.utils.benchmark import Timer
 from torch.utils.flop_counter import FlopCounterMode
@@ -44,20 +48,19 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> dict[str, float]:
     """Estimate what one model takes on the configs that are not done."""
     if model.endpoint is not None:
         raise ModelError("a served model cannot be estimated")
-    loaded = load_empty_model(model.model, model.revision, model.trust_remote_code)
-    works = [measure_work(loaded, config, model) for config in configs]
+    loaded = load_empty_model(model.model, model.settings("auto"))
     device = pick_device("cpu" if model.gpus == 0 else "auto")
     dtype = pick_dtype(model.dtype, device)
     budget = model.batch_tokens or BATCH_TOKENS[device.type]
     config = loaded.model.config.get_text_config()
     size = loaded.model.num_parameters()
     weights = size * _BYTES.get(model.quantization or "", dtype.itemsize)
+    works = [measure_work(loaded, name, model) for name in configs]
     operations = sum(work.operations for work in works)
-    seconds = (
-        _START
-        + weights / _READ_SPEED
-        + (operations / measure_speed(device, dtype, config.hidden_size, budget) if configs else 0)
-    )
+    seconds = 0.0
+    if configs:
+        seconds = operations / measure_speed(device, dtype, config.hidden_size, budget)
+        seconds += _START + weights / _READ_SPEED
     # the largest batch: 16 numbers per unit and token in a layer, and the head for each text
     texts = max((budget * work.inputs / work.tokens for work in works), default=0.0)
     activations = budget * 16.0 * config.hidden_size * dtype.itemsize + texts * config.vocab_size * 4.0
@@ -67,7 +70,7 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> dict[str, float]:
         "tokens": sum(work.tokens for work in works),
         "FLOP": (1 + model.null) * operations,
         "memory": weights + activations,
-        "hours": (1 + model.null) * seconds / 3600 if configs else 0.0,
+        "hours": (1 + model.null) * seconds / 3600,
     }
 
 
@@ -76,19 +79,17 @@ def measure_work(loaded: LoadedModel, config: str, model: SuiteModel) -> Work:
     settings = model.settings("auto")
     request = make_request(config, settings)
     kind = "nsp" if request.probe.intersentence and loaded.kind == "masked" else loaded.kind
-    reader = loaded.reader(request.probe, applicable_rules(settings.options, request.probe, kind))
-    builders = request.probe.query_builders(kind, settings.options)
-    rows = request.rows.select(_sample(len(request.rows)))
-    positions: dict[Input, set[int]] = {}
-    for row in rows.to_list():
-        for ask in builders.values():
-            try:
-                queries = ask(row, reader).queries
-            except SkipSampleError:
-                continue
-            for query in queries:
+    reader = loaded.reader(request.probe, applicable_rules(settings, request.probe, kind))
+    rows = request.rows
+    if len(rows) > _ROWS:
+        starts = np.linspace(0, len(rows) - _ROWS // _BLOCKS, _BLOCKS).astype(int)
+        rows = rows.select((starts[:, None] + np.arange(_ROWS // _BLOCKS)).ravel())
+    positions: dict[Input, set[int]] = defaultdict(set)
+    for row, ask in product(rows.to_list(), request.probe.query_builders(kind, settings).values()):
+        with suppress(SkipSampleError):
+            for query in ask(row, reader).queries:
                 key = Input(query.input_ids, query.decoder_ids, query.type_ids)
-                positions.setdefault(key, set()).update(query.positions if query.normalise else ())
+                positions[key].update(query.positions if query.normalise else ())
     inputs = list(positions)
     if kind == "causal":  # a text that begins another one is not computed on its own
         longest = longest_continuations([one.input_ids for one in inputs])
@@ -103,24 +104,12 @@ def measure_work(loaded: LoadedModel, config: str, model: SuiteModel) -> Work:
     return Work(share * len(inputs), share * (tokens + decoded), share * (passes + head))
 
 
-def _sample(rows: int) -> list[int]:
-    """Return the numbers of rows in blocks from all over a config."""
-    if rows <= _ROWS:
-        return list(range(rows))
-    length = _ROWS // _BLOCKS
-    starts = [block * (rows - length) // (_BLOCKS - 1) for block in range(_BLOCKS)]
-    return [start + place for start in starts for place in range(length)]
-
-
 def count_operations(loaded: LoadedModel, length: int, decoder_length: int = 0) -> float:
     """Count the operations of a forward pass of one text without the head; the model has no weights."""
-    lengths = {"input_ids": length, "decoder_input_ids": decoder_length}
-    inputs = {
-        name: torch.ones(1, max(1, number), dtype=torch.long, device="meta")
-        for name, number in lengths.items()
-    }
-    if loaded.kind != SEQ2SEQ:
-        del inputs["decoder_input_ids"]
+    inputs = {"input_ids": torch.ones(1, max(1, length), dtype=torch.long, device="meta")}
+    if loaded.kind == SEQ2SEQ:
+        decoder_ids = torch.ones(1, max(1, decoder_length), dtype=torch.long, device="meta")
+        inputs["decoder_input_ids"] = decoder_ids
     loaded.model.set_experts_implementation("batched_mm")  # counts the experts that a token passes
     with FlopCounterMode(display=False) as counter, torch.inference_mode():
         loaded.model.base_model(**inputs)
@@ -130,14 +119,12 @@ def count_operations(loaded: LoadedModel, length: int, decoder_length: int = 0) 
 @cache
 def measure_speed(device: torch.device, dtype: torch.dtype, width: int, budget: int) -> float:
     """Measure the operations per second of a transformer layer, for about a second."""
-    layer = torch.nn.TransformerEncoderLayer(
-        width, 1 if width % 64 else width // 64, 4 * width, batch_first=True
-    )
+    heads = 1 if width % 64 else width // 64
+    layer = torch.nn.TransformerEncoderLayer(width, heads, 4 * width, batch_first=True)
     layer = layer.to(device, dtype).eval()
     texts = torch.randn(max(1, budget // _LENGTH), _LENGTH, width, device=device, dtype=dtype)
-    timer = Timer(
-        "layer(texts)", globals={"layer": layer, "texts": texts}, num_threads=torch.get_num_threads()
-    )
+    threads = torch.get_num_threads()
+    timer = Timer("layer(texts)", globals={"layer": layer, "texts": texts}, num_threads=threads)
     with torch.inference_mode():
         seconds = timer.blocked_autorange(min_run_time=1.0).median
     # 2 operations for each of 12 d^2 parameters, and 4 d for each token that is attended to

@@ -14,6 +14,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.data.folder import write_table
@@ -25,9 +27,8 @@ from gest_dataset.measures.result import template_results
 from gest_dataset.report.figures import Chart, Curve, Mark, draw_charts, series_style
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel, inline_svg, make_panel
-from gest_dataset.runs.comparison import compare_pairs
+from gest_dataset.runs.comparison import Difference, compare_pairs, with_holm
 from gest_dataset.runs.folder import read_run
-from gest_dataset.statistics import holm
 from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.storage import atomic_path, csv_text
 from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, PAGE, RUNS, Cell
@@ -38,13 +39,14 @@ MAX_COMPARED = 36
 # Holm multiplies the least possible p-value, 2 / (draws + 1), by the number of pairs
 _DRAWS_PER_PAIR = 80
 _POINTS = ("value", "low", "high", "zone_low", "zone_high")
-_TYPES = dict.fromkeys((*_POINTS, "seconds"), pa.float64())
-_TYPES |= dict.fromkeys(("scored", "samples", "limit", "parameters"), pa.int64())
+_COUNTS = ("scored", "samples", "limit", "parameters")
 COLUMNS = (
     *("name", "model", "revision", "config", "template", "status", "metric", *_POINTS, "verdict"),
     *("scored", "samples", "limit", "kind", "parameters", "dtype", "device", "seconds"),
     *("commit", "signature", "reason"),
 )
+_TYPES = dict.fromkeys((*_POINTS, "seconds"), pa.float64()) | dict.fromkeys(_COUNTS, pa.int64())
+_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in COLUMNS])
 _DIFFERENCES = (
     *("config", "name", "baseline", "templates", "metric", "value", "baseline_value", "difference"),
     *("low", "high", "ratio", "ratio_low", "ratio_high", "p", "p_holm", "n", "missing"),
@@ -63,19 +65,23 @@ def write_leaderboard(
     """Write the page and the tables from the run folders, and return the lines of leaderboard.csv."""
     lines = read_lines(cells, folder)
     differences, notes = compare_models(lines, folder, on_pair)
-    schema = pa.schema([(name, _TYPES.get(name, pa.string())) for name in COLUMNS])
-    table = pa.Table.from_pylist(lines, schema)
+    table = pa.Table.from_pylist(lines, _SCHEMA)
     write_table(folder / "leaderboard.parquet", table)
     for name, text in {
         "leaderboard.csv": csv_text(COLUMNS, (list(line.values()) for line in table.to_pylist())),
-        "differences.csv": csv_text(
-            _DIFFERENCES, ([one[name] for name in _DIFFERENCES] for one in differences)
-        ),
+        "differences.csv": csv_text(_DIFFERENCES, map(_difference_row, differences)),
         PAGE: render_page(title, lines, differences, notes, command),
     }.items():
         with atomic_path(folder / name) as partial:
             partial.write_text(text, encoding="utf-8")
     return lines
+
+
+def _difference_row(one: Difference) -> tuple[Any, ...]:
+    found = one.comparison
+    values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
+    numbers = (found.p_value, one.p_holm, one.n, one.missing)
+    return one.config, one.run, one.baseline, "+".join(map(str, one.templates)), *values, *numbers
 
 
 def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
@@ -86,8 +92,7 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
     """
     lines: list[Line] = []
     for cell in cells:
-        model = cell.model
-        line = {name: getattr(model, name) for name in ("name", "model", "revision", "family", "step")}
+        line = {name: getattr(cell.model, name) for name in ("name", "model", "revision", "family", "step")}
         line |= {"config": cell.config, "template": "", "status": cell.status, "reason": cell.reason}
         lines.append(line)
         if cell.status != DONE:
@@ -99,16 +104,13 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
             continue
         metadata, result = run.manifest.metadata, run.result["result"]
         head = MEASURES[run.manifest.measure].headline(result)
-        line |= {name: metadata.get(name) for name in ("limit", "scored", "kind", "parameters", "toy")}
-        line |= {name: metadata.get(name) for name in ("dtype", "device", "seconds")}
+        names = ("limit", "scored", "kind", "parameters", "toy", "dtype", "device", "seconds")
+        line |= {name: metadata.get(name) for name in names}
         line |= {"samples": metadata["asked"], "commit": metadata["revision"], "headline": head}
         line |= {"metric": head.name, "signature": run.manifest.signature}
-        parts = template_results(result)
-        lines += [
-            {**line, "template": str(number), **_bounds(part, head)}
-            for number, part in parts.items()
-            if number
-        ]
+        for number, part in template_results(result).items():
+            if number:
+                lines.append({**line, "template": str(number), **_bounds(part, head)})
         line |= _bounds(result, head)
         line |= {name: result.get(name) for name in ("zone_low", "zone_high", "verdict")}
         limits = (head.null, line["zone_low"], line["zone_high"])
@@ -117,10 +119,8 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
 
 
 def _bounds(result: Mapping[str, Any], head: Headline) -> Line:
-    return {
-        name: result.get(f"{head.name}{end}")
-        for name, end in (("value", ""), ("low", "_low"), ("high", "_high"))
-    }
+    ends = {"value": "", "low": "_low", "high": "_high"}
+    return {name: result.get(f"{head.name}{end}") for name, end in ends.items()}
 
 
 def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
@@ -136,12 +136,12 @@ def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
 
 def compare_models(
     lines: Sequence[Line], folder: Path, on_pair: Callable[[], None] = lambda: None
-) -> tuple[list[Line], dict[str, str]]:
+) -> tuple[list[Difference], dict[str, str]]:
     """Compare all pairs of models on each config; the first models of the suite if there are many.
 
-    Returns the lines of differences.csv, and a note for each config where models were not compared.
+    Returns the differences, and a note for each config where models were not compared.
     """
-    differences: list[Line] = []
+    differences: list[Difference] = []
     notes: dict[str, str] = {}
     done = [line for line in lines if line["status"] == DONE and not line["template"]]
     for config in dict.fromkeys(line["config"] for line in done):
@@ -153,35 +153,28 @@ def compare_models(
                 f"Only the first {MAX_COMPARED} models of the suite are compared; use gest compare for the "
                 f"other {left_out}."
             )
-        runs = [read_run(folder / RUNS / name / config) for name in names[:MAX_COMPARED]]
-        named = [
-            replace(run, manifest=replace(run.manifest, model=name))
-            for run, name in zip(runs, names, strict=False)
-        ]
+        runs = []
+        for name in names[:MAX_COMPARED]:
+            run = read_run(folder / RUNS / name / config)
+            runs.append(replace(run, manifest=replace(run.manifest, model=name)))
         found = []
         try:
-            for one in compare_pairs(named, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(named), 2))):
+            for one in compare_pairs(runs, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))):
                 found.append(one)
                 on_pair()
         except GestError as error:
             notes[config] = f"The models were not compared: {error}"
             continue
+        differences += with_holm(found)
         if not found:
             notes[config] = "The models were not compared: no two were scored with the same templates."
-            continue
-        for one, p_holm in zip(found, holm([one.comparison.p_value for one in found]), strict=True):
-            tested = one.comparison
-            values = (tested.measure, tested.a, tested.b, tested.difference, tested.low, tested.high)
-            row = (config, one.run, one.baseline, "+".join(map(str, one.templates)), *values, *tested.times)
-            numbers = (tested.p_value, p_holm, one.n, one.missing)
-            differences.append(dict(zip(_DIFFERENCES, (*row, *numbers), strict=True)))
     return differences, notes
 
 
 def render_page(
     title: str,
     lines: Sequence[Line],
-    differences: Sequence[Line],
+    differences: Sequence[Difference],
     notes: Mapping[str, str],
     command: Sequence[str],
 ) -> str:
@@ -202,7 +195,7 @@ def render_page(
                 "headline": group[0]["headline"],
                 "verdicts": Counter(line["verdict"] for line in group),
                 "lines": _add_positions(group),
-                "differences": [one for one in differences if one["config"] == config],
+                "differences": [one for one in differences if one.config == config],
                 "note": notes.get(config, ""),
             }
             for config, group in scores.items()
@@ -227,18 +220,14 @@ def _interval(low: float | None, high: float | None, limits: Sequence[float | No
 def _add_positions(lines: Sequence[Line]) -> list[Line]:
     """Return lines with positions `at` from 0 to 100 on an axis that all models of a config share."""
     head: Headline = lines[0]["headline"]
-
-    def distance(point: float) -> float:
-        return math.log(max(point, 1e-300) / head.null) if head.ratio else point - head.null
-
-    values = [line["value"] for line in lines if line["value"] is not None]
-    reach = 1.6 * max([1e-9, *(abs(distance(value)) for value in values)])
-    shown = []
-    for line in lines:
-        distances = {name: distance(line[name]) for name in _POINTS if line[name] is not None}
-        at = {name: round(50 + 50 * max(-1, min(1, x / reach)), 2) for name, x in distances.items()}
-        shown.append(line | {"at": at})
-    return shown
+    points = pd.DataFrame(lines, columns=[*_POINTS]).astype(float)
+    distances = np.log(points.clip(1e-300) / head.null) if head.ratio else points - head.null
+    reach = 1.6 * max(1e-9, distances["value"].abs().max())
+    positions = (50 + 50 * (distances / reach).clip(-1, 1)).round(2)
+    return [
+        line | {"at": at.dropna().to_dict()}
+        for line, (_, at) in zip(lines, positions.iterrows(), strict=True)
+    ]
 
 
 def checkpoint_panels(scores: Mapping[str, Sequence[Line]]) -> list[Panel]:
@@ -272,7 +261,7 @@ def _checkpoint_panel(name: str, family: str, config: str, lines: Sequence[Line]
     return make_panel(
         "checkpoints",
         figure,
-        [(line["name"], *(line[key] for key in ("step", *_POINTS[:3], "verdict"))) for line in lines],
+        [[line[key] for key in ("name", "step", *_POINTS[:3], "verdict")] for line in lines],
         name,
         ("checkpoint", "step", head.name, "low", "high", "verdict"),
         symbol=head.symbol,

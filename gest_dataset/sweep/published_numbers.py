@@ -18,25 +18,19 @@ from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.stereotype_rate import LN10
 
-COLUMNS = ("table", "model", "where", "metric", "value", "low", "high", "printed", "differs")
-
 
 class Comparison(NamedTuple):
-    """One of our numbers next to the printed one, on the printed scale. `half` is half a unit of rounding."""
+    """One of our numbers next to the printed one, on the printed scale."""
 
     table: str
     model: str
     where: str
     metric: str
-    estimate: Estimate
+    value: float
+    low: float
+    high: float
     printed: float
-    half: float
-
-    @property
-    def differs(self) -> bool:
-        """Whether they differ by more than the interval."""
-        half = self.half * (1 + 1e-9)
-        return self.printed + half < self.estimate.low or self.printed - half > self.estimate.high
+    differs: bool
 
 
 def compare_with_published(run: Run) -> Iterator[Comparison]:
@@ -48,22 +42,32 @@ def compare_with_published(run: Run) -> Iterator[Comparison]:
     if manifest.config == "en_1_0":
         name = published_name(manifest.metadata)
         for number, table in ((9, "gest_english_mlm"), (10, "gest_english_glm")):
-            rows = [row for row in published.load(table)["rows"] if row["model"] == name]
-            for row in (row for row in rows if row["template"] in labelled.templates):
+            for row in published.load(table)["rows"]:
+                if row["model"] != name or row["template"] not in labelled.templates:
+                    continue
                 result = labelled.templates[row["template"]]
                 where = (f"GEST, table {number}", manifest.model, f"template {row['template']}")
-                printed, estimate = row["g_s_published"], _printed_scale(Estimate.of(result, "g_s"))
-                yield Comparison(*where, "g_s", estimate, printed, half_unit(printed))
+                printed = row["g_s_published"]
+                yield compare(*where, "g_s", Estimate.of(result, "g_s"), printed, half_unit(printed))
                 for index, mean in enumerate(row["mean_log10_ratio"]):
-                    estimate = _printed_scale(Estimate.of(result, "q", index))
-                    half = half_unit(mean) * math.exp(mean)
-                    yield Comparison(*where, f"q_{index + 1}", estimate, math.exp(mean), half)
+                    printed, q = math.exp(mean), Estimate.of(result, "q", index)
+                    yield compare(*where, f"q_{index + 1}", q, printed, half_unit(mean) * printed)
     elif manifest.config in CONFIGS and CONFIGS[manifest.config].family.name == "pairs":
+        where = ("GEST, table 11", manifest.model, manifest.config)
         for row in rows_for_model(published.load("gest_slavic_mlm")["rows"], manifest.metadata, "model"):
             for index, printed in enumerate(row["q"] if row["language"] == manifest.language else ()):
-                where = ("GEST, table 11", manifest.model, manifest.config)
-                estimate = _printed_scale(Estimate.of(labelled.result, "q", index))
-                yield Comparison(*where, f"q_{index + 1}", estimate, printed, half_unit(printed))
+                q = Estimate.of(labelled.result, "q", index)
+                yield compare(*where, f"q_{index + 1}", q, printed, half_unit(printed))
+
+
+def compare(
+    table: str, model: str, where: str, metric: str, ratio: Estimate, printed: float, half: float
+) -> Comparison:
+    """Compare a geometric mean of ratios with the printed e to the mean log10 ratio, rounded by `half`."""
+    value, low, high = (math.exp(math.log(end) / LN10) if end > 0 else end for end in ratio)
+    reach = half * (1 + 1e-9)
+    differs = printed + reach < low or printed - reach > high
+    return Comparison(table, model, where, metric, value, low, high, printed, differs)
 
 
 def half_unit(printed: float) -> float:
@@ -73,8 +77,3 @@ def half_unit(printed: float) -> float:
     (0.005, 0.0005)
     """
     return 5.0 * 10.0 ** -(max(len(repr(printed).partition(".")[2]), 2) + 1)
-
-
-def _printed_scale(ratio: Estimate) -> Estimate:
-    """Convert a geometric mean of ratios to what the paper prints: e to the mean log10 ratio."""
-    return Estimate(*(math.exp(math.log(end) / LN10) if end > 0 else end for end in ratio))

@@ -6,13 +6,13 @@ OUTPUT/leaderboard.html     and .csv, .parquet, differences.csv (`sweep.leaderbo
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import torch
 from filelock import Timeout
@@ -25,11 +25,11 @@ from gest_dataset.models.loading import name_and_kind
 from gest_dataset.models.names import gguf_path
 from gest_dataset.models.request import suitable_configs
 from gest_dataset.models.score import score_configs
-from gest_dataset.models.served.model import connect
 from gest_dataset.probes.options import effective_options
-from gest_dataset.runs.manifest import MANIFEST, Manifest, differences, read_manifest
+from gest_dataset.probes.probe import Probe
+from gest_dataset.runs.manifest import MANIFEST, differences, read_manifest
 from gest_dataset.storage import check_folder
-from gest_dataset.sweep.suite import Problems, Suite, SuiteModel, check
+from gest_dataset.sweep.suite import Problems, Suite, SuiteModel
 from gest_dataset.version import __version__
 
 RUNS = "runs"
@@ -67,20 +67,16 @@ def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
 def list_cells(suite: Suite, folder: Path) -> list[Cell]:
     """Return the cells of a suite with their status, or raise one error that lists all problems."""
     cells: list[Cell] = []
-    problems: Problems = defaultdict(list)
+    problems = Problems()
     with ThreadPoolExecutor(8) as pool:
         kinds = [pool.submit(_kind, model) for model in suite.models]
-        for model, kind in zip(suite.models, kinds, strict=True):
-            try:
-                cells += _cells_of(model, kind.result(), folder)
-            except GestError as error:
-                problems[" ".join(str(error).split())].append(model.name)
+    for model, kind in zip(suite.models, kinds, strict=True):
+        with problems.collect(model.name):
+            cells += _cells_of(model, kind.result(), folder)
     for config in dict.fromkeys(cell.config for cell in cells if cell.status == TO_DO):
-        try:
+        with problems.collect(f"{config} cannot be read"):
             rows_of(config)
-        except GestError as error:
-            problems[str(error)].append(f"{config} cannot be read")
-    check(suite.name, problems)
+    problems.check(suite.name)
     return cells
 
 
@@ -105,13 +101,10 @@ def run_job(job: Job, device: str, output: Path, command: Sequence[str] = ()) ->
     """
     model = job[0].model
     waiting = [cell.config for cell in job]
-    failed: dict[str, str] = {}
-    left_out: dict[str, str] = {}
+    endings: dict[str, tuple[str, str]] = {}
     try:
         outcome = score_configs(
-            model.model
-            if model.endpoint is None
-            else connect(model.endpoint, model.model, model.tokenizer, model.connections),
+            model.model,
             dict.fromkeys(waiting, False),
             output / RUNS / model.name,
             command,
@@ -119,39 +112,38 @@ def run_job(job: Job, device: str, output: Path, command: Sequence[str] = ()) ->
             flat=False,
             on_run=lambda run: waiting.remove(run.path.name),
         )
-        failed = {config: str(error) for config, error in outcome.failed.items()}
-        left_out = outcome.left_out
+        endings = {config: (FAILED, str(error)) for config, error in outcome.failed.items()}
+        endings |= {config: (LEFT_OUT, reason) for config, reason in outcome.left_out.items()}
     except Exception as error:
         cause = error.__cause__
         if isinstance(error, OutputError) and isinstance(cause, OSError) and not isinstance(cause, Timeout):
             raise
         unexpected = "" if isinstance(error, GestError) else f"unexpected {type(error).__name__}: "
-        failed = dict.fromkeys(waiting, f"{unexpected}{error}")
-    reasons = failed | left_out
-    status = dict.fromkeys(failed, FAILED) | dict.fromkeys(left_out, LEFT_OUT)
-    return [
-        replace(cell, status=status.get(cell.config, DONE), reason=reasons.get(cell.config, ""))
-        for cell in job
-    ]
+        endings = dict.fromkeys(waiting, (FAILED, f"{unexpected}{error}"))
+    return [Cell(model, cell.config, *endings.get(cell.config, (DONE,))) for cell in job]
 
 
 def _kind(model: SuiteModel) -> str:
     """Return masked, causal or seq2seq, from the model's configuration; a served model is causal."""
     if model.endpoint is not None:
         return "causal"
-    return name_and_kind(model.model, model.revision, model.trust_remote_code)[1]
+    return name_and_kind(model.model, model.settings("auto"))[1]
 
 
 def _cells_of(model: SuiteModel, kind: str, folder: Path) -> Iterator[Cell]:
     """Yield the cells of a model. Configs that do not suit its kind are left out."""
     chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
-    options = model.settings("auto").options
+    options = model.settings("auto")
     for config in chosen:
-        probe = measure_of(list(CONFIGS[config].features), config)[1]
+        probe = _probe(config)
         if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
             probe.query_builders(kind, options)  # raises if the options do not suit it
         yield Cell(model, config, DONE if _is_done(model, config, folder) else TO_DO)
     yield from (Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items())
+
+
+def _probe(config: str) -> Probe:
+    return measure_of(list(CONFIGS[config].features), config)[1]
 
 
 def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
@@ -160,34 +152,34 @@ def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
     if not (path / MANIFEST).exists():
         return False
     manifest = read_manifest(path)
-    lines = _setting_differences(manifest, model, config) if manifest.done else []
-    if lines:
+    if not manifest.done:
+        return False
+    actual = {
+        "null": 0,
+        **manifest.settings,
+        "model": manifest.model,
+        "data": manifest.data_fingerprint,
+        "gest_dataset": manifest.versions["gest_dataset"],
+        "revision": manifest.metadata["requested_revision"],
+    }
+    expected = _expected_settings(model, config, actual)
+    if lines := differences({name: actual.get(name) for name in expected}, expected):
         listed = "; ".join(line.strip() for line in lines)
         raise ConfigError(f"{path} was scored with other settings ({listed}); change --output")
-    return manifest.done
+    return True
 
 
-def _setting_differences(manifest: Manifest, model: SuiteModel, config: str) -> list[str]:
-    """Return a line for each setting in which a finished run differs from what the suite asks for."""
-    existing = manifest.settings
-    probe = measure_of(list(CONFIGS[config].features), config)[1]
-    kind, options = existing["kind"], model.settings("auto").options
+def _expected_settings(model: SuiteModel, config: str, actual: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the suite asks for; what it leaves open is as in the `actual` run."""
+    probe, kind, options = _probe(config), actual["kind"], model.settings("auto")
     file = gguf_path(model.model)
-    expected = {
+    return {
         "model": model.model if file is None else file.name,
         "data": fingerprint_of(config),
         "gest_dataset": __version__,
-        "revision": model.revision,
-        "endpoint": model.endpoint,
         "templates": [number for number in probe.query_builders(kind, options) if number],
         "options": effective_options(options, probe, kind),
-        "limit": model.limit,
-        "null": model.null,
-        "quantization": model.quantization,
-        "dtype": existing["dtype"] if model.dtype == "auto" else model.dtype,
-        "batch_tokens": model.batch_tokens or existing.get("batch_tokens"),
+        "dtype": actual["dtype"] if model.dtype == "auto" else model.dtype,
+        "batch_tokens": model.batch_tokens or actual.get("batch_tokens"),
+        **{name: getattr(model, name) for name in ("revision", "endpoint", "limit", "null", "quantization")},
     }
-    actual = {"null": 0, **existing, "model": manifest.model, "data": manifest.data_fingerprint}
-    actual["gest_dataset"] = manifest.versions["gest_dataset"]
-    actual["revision"] = manifest.metadata["requested_revision"]
-    return differences({name: actual.get(name) for name in expected}, expected)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,24 +16,41 @@ from accelerate.utils import convert_file_size_to_int
 from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.builders import select_configs
-from gest_dataset.errors import ConfigError, convert_errors
-from gest_dataset.models.base import Settings
+from gest_dataset.errors import ConfigError, GestError, convert_errors
+from gest_dataset.models.base import CONNECTIONS, Settings
 from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.served.client import normalize_address
-from gest_dataset.models.served.model import CONNECTIONS
-from gest_dataset.probes.author_rules import parse_rules
-from gest_dataset.probes.probe import Options
 from gest_dataset.runs.folder import default_folder
 
 PAPERS = Path(__file__).parent / "papers"
-# Keys that do not apply to a served model
+# Keys that apply only to a loaded model, and only to a served one
 LOADED_ONLY = (
     *("revisions", "checkpoints", "gpus", "memory", "dtype", "quantization", "trust_remote_code"),
     *("batch_tokens", "null"),
 )
+_SERVED_ONLY = ("tokenizer", "connections")
 _DERIVED = ("name", "family", "revision", "step")
 
-Problems = defaultdict[str, list[str]]  # what is wrong, and where
+
+class Problems(defaultdict[str, list[str]]):
+    """What is wrong with a suite, and where; all problems are reported at once."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+    @contextmanager
+    def collect(self, place: str) -> Iterator[None]:
+        """Add the error of the block."""
+        try:
+            yield
+        except (GestError, TypeError, ValueError) as error:
+            self[" ".join(str(error).split())].append(place)
+
+    def check(self, suite: str) -> None:
+        """Raise one error that lists all problems, if there are any."""
+        if self:
+            lines = "\n".join(f"- {', '.join(places)}: {reason}" for reason, places in self.items())
+            raise ConfigError(f"Problems in {suite} ({len(self)}); nothing was started.\n{lines}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,20 +95,10 @@ class SuiteModel:
 
     def settings(self, device: str) -> Settings:
         """The settings of the runs; a model with several GPUs is spread over them."""
-        rules = parse_rules(self.rules) if self.rules else ()
         device_map = "auto" if (self.gpus or 0) > 1 else None
-        return Settings(
-            Options(self.templates, self.multi_token, self.cs, self.intersentence, rules),
-            self.limit,
-            self.batch_tokens,
-            self.null,
-            "auto" if device_map else device,
-            self.dtype,
-            self.revision,
-            self.trust_remote_code,
-            device_map,
-            self.quantization,
-        )
+        names = {entry.name for entry in fields(Settings)} & vars(self).keys()
+        given = {name: getattr(self, name) for name in names}
+        return Settings(**given, device="auto" if device_map else device, device_map=device_map)
 
 
 @dataclass(frozen=True)
@@ -101,13 +109,6 @@ class Suite:
     title: str
     models: Sequence[SuiteModel]
     price: float | None = None
-
-
-def check(name: str, problems: Problems) -> None:
-    """Raise one error that lists all problems of a suite, if there are any."""
-    if problems:
-        lines = "\n".join(f"- {', '.join(places)}: {reason}" for reason, places in problems.items())
-        raise ConfigError(f"Problems in {name} ({len(problems)}); nothing was started.\n{lines}")
 
 
 def training_step(text: str) -> int | None:
@@ -144,27 +145,24 @@ def read_suite(path: Path) -> Suite:
 def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
     """Parse the content of a suite file, or raise one error that lists all problems in it."""
     keys = {key: value for key, value in get_type_hints(SuiteModel).items() if key not in _DERIVED}
-    problems: Problems = defaultdict(list)
+    problems = Problems()
     models: list[SuiteModel] = []
-    try:
+    with problems.collect("the suite"):
         _check_keys(content, {"title": str, "price": int | float, "models": list, **keys})
-    except (ConfigError, TypeError) as error:
-        problems[str(error)].append("the suite")
+    problems.check(name)
     defaults = {key: value for key, value in content.items() if key in keys}
-    for number, entry in enumerate([] if problems else content.get("models", []), start=1):
+    for number, entry in enumerate(content.get("models", []), start=1):
         own = entry if isinstance(entry, dict) else {"model": entry}
-        try:
+        with problems.collect(f"models[{number}]"):
             _check_keys({"model": None, **own}, keys)
             models += _expand(own, defaults)
-        except (ConfigError, TypeError, ValueError) as error:
-            problems[str(error)].append(f"models[{number}]")
     folders = Counter(model.name.lower() for model in models)
     for model in models:
         if folders[model.name.lower()] > 1:
             problems["several models have this name; give each a different `label`"].append(model.name)
     if not (models or problems):
         problems["the list is missing or empty"].append("models")
-    check(name, problems)
+    problems.check(name)
     return Suite(name, content.get("title", name), models, content.get("price"))
 
 
@@ -172,15 +170,14 @@ def _check_keys(content: Mapping[Any, Any], types: Mapping[str, Any]) -> None:
     for key, value in content.items():
         if key not in types:
             close = difflib.get_close_matches(str(key), types, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise ConfigError(f"unknown key {key}{hint}")
+            raise ConfigError(f"unknown key {key}" + "".join(f"; did you mean {other}?" for other in close))
         type_validator(key, value, types[key])
 
 
 def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteModel]:
     """Return one model for each revision or checkpoint of an entry."""
     entry = {**defaults, **own}
-    unused = LOADED_ONLY if "endpoint" in entry else ("tokenizer", "connections")
+    unused = LOADED_ONLY if "endpoint" in entry else _SERVED_ONLY
     if wrong := [key for key in unused if key in own]:
         kind = "a served model" if "endpoint" in entry else "a model without `endpoint`"
         raise ConfigError(f"{', '.join(wrong)} does not apply to {kind}")
@@ -192,18 +189,18 @@ def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteMo
         if isinstance(entry.get(key), str) and Path(entry[key]).expanduser().exists():
             entry[key] = str(Path(entry[key]).expanduser().resolve())
     family = default_folder(entry.get("label") or entry["model"]).name
-    variants: list[dict[str, Any]] = []
-    for revision in entry.get("revisions") or [None]:
-        name = family if revision is None else default_folder(family, revision).name
-        variants.append({"name": name, "revision": revision, "step": training_step(revision or "")})
+    variants: list[dict[str, Any]] = [
+        {"name": default_folder(family, revision).name, "revision": revision, "step": training_step(revision)}
+        for revision in entry.get("revisions", [])
+    ]
     if entry.get("checkpoints"):
-        steps = {training_step(path.name): path for path in Path(entry["model"]).glob("checkpoint-[0-9]*")}
         variants = [
-            {"name": f"{family}--{steps[step].name}", "model": str(steps[step]), "step": step}
-            for step in sorted(steps, key=lambda step: step or 0)
+            {"name": f"{family}--{path.name}", "model": str(path), "step": training_step(path.name)}
+            for path in Path(entry["model"]).glob("checkpoint-[0-9]*")
         ]
-    models = [SuiteModel(**{**entry, "family": family, **variant}) for variant in variants]
-    if not models:
-        raise ConfigError(f"{entry['model']} has no folders checkpoint-NUMBER")
+        variants.sort(key=lambda variant: variant["step"])
+        if not variants:
+            raise ConfigError(f"{entry['model']} has no folders checkpoint-NUMBER")
+    models = [SuiteModel(**{**entry, "family": family, **each}) for each in variants or [{"name": family}]]
     _ = models[0].selected, resolve_placement(models[0].settings("cpu"))  # errors for unknown names
     return models

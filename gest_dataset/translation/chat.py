@@ -9,9 +9,9 @@ from time import perf_counter
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.models.base import Sampling
+from gest_dataset.models.base import CHAT_CONNECTIONS, Sampling
 from gest_dataset.models.served.client import normalize_address
-from gest_dataset.models.served.model import CHAT_CONNECTIONS, connect
+from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt, without_thoughts
 from gest_dataset.translation.translator import (
     Batch,

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError
-from gest_dataset.gender.detect import Detection, GenderDetector, open_detector
+from gest_dataset.gender.detect import Detection, GenderDetector
 from gest_dataset.gender.grammar import ACCURACY, rules_hash
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
@@ -132,7 +132,7 @@ def prepare(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
             f"choose from {', '.join(offered) or 'none'}."
         )
-    detector = open_detector(language, parser, parser_model, cache)
+    detector = GenderDetector(language, parser, parser_model, cache)
     translator, lines, data, torch_device = None, None, "en", None
     if system.startswith(PUBLISHED):
         data, identity = f"{language}_translations", (system, "", "")

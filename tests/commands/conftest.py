@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from gest_dataset import cli
+from gest_dataset.report import page
 from tests.support import zoo
 
 Gest = Callable[..., "subprocess.CompletedProcess[str]"]
-Called = Gest
 
 
 @pytest.fixture
@@ -44,15 +44,16 @@ def gest(
 
 
 @pytest.fixture
-def gest_here(gest: Gest) -> Gest:
-    return gest
-
-
-@pytest.fixture
 def models(tmp_path: Path) -> None:
     """The folders `bert` and `gpt2` in the current directory."""
     for animal in ("bert", "gpt2"):
         shutil.copytree(zoo.directory(animal), tmp_path / animal)
+
+
+@pytest.fixture
+def short_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports say only how many runs they have; their own tests are elsewhere."""
+    monkeypatch.setattr(page, "write_report", lambda found, path: path.write_text(str(len(found))))
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from tests.commands.conftest import Gest
 from tests.conftest import ROOT
 
 PARSES = ROOT / "tests" / "mirror_sk.conllu"
@@ -21,12 +21,6 @@ TEXTS = [
     "Smejem sa na vlastných vtipoch.",
     "I am tired and I want the rest.",
 ]
-Gest = Callable[..., SimpleNamespace]
-
-
-@pytest.fixture
-def gest(gest_here: Gest) -> Gest:
-    return gest_here
 
 
 def write_table(path: Path, texts: list[str]) -> Path:

@@ -93,15 +93,16 @@ def test_console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert json.loads(capsys.readouterr().out) == {"name": HOSTILE}
 
 
-@pytest.mark.parametrize("name", [HOSTILE, FORMULA])
-def test_compare_and_report(wide: Gest, honest_run: Path, tmp_path: Path, name: str) -> None:
-    forged_run(honest_run, tmp_path / "other", name)
-    done = wide("compare", str(honest_run), "other")
+def test_compare_and_report(wide: Gest, honest_run: Path, tmp_path: Path) -> None:
+    names = (HOSTILE, FORMULA)
+    runs = [str(forged_run(honest_run, tmp_path / f"run{i}", name)) for i, name in enumerate(names)]
+    done = wide("compare", *runs)
     assert done.returncode == 0, done.stderr
     assert_harmless(done.stdout, done.stderr)
-    done = wide("compare", "other", str(honest_run), "--json")
-    assert json.loads(done.stdout)["differences"][0]["baseline"] == name
-    done = wide("report", str(honest_run), "other", "--output", "all.html", "--figures", "figures")
+    content = json.loads(wide("compare", *runs, "--json").stdout)["differences"][0]
+    assert (content["baseline"], content["run"]) == names
+    figures = ("--figures", "figures", "--format", "svg,csv,tex")
+    done = wide("report", *runs, "--output", "all.html", *figures)
     assert done.returncode == 0, done.stderr
     assert_harmless(done.stdout, done.stderr, (tmp_path / "all.html").read_text(encoding="utf-8"))
     for path in (tmp_path / "figures").rglob("*.svg"):

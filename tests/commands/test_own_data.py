@@ -49,7 +49,9 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_a_file_is_scored_compared_and_reported(gest: Gest) -> None:
     """Every format has the scores of the rows themselves, and the same hash of the data."""
-    direct = gest_dataset.score(zoo.load("bert"), datasets.Dataset.from_list(ROWS), [3], device="cpu")
+    direct = gest_dataset.score(
+        zoo.load("bert"), datasets.Dataset.from_list(ROWS), templates=[3], device="cpu"
+    )
     fingerprints = set()
     for kind in ("csv", "tsv", "jsonl", "parquet"):
         file = write(Path(f"mine-{kind}.{kind}"), ROWS)
@@ -73,6 +75,7 @@ def test_a_file_is_scored_compared_and_reported(gest: Gest) -> None:
     assert "data_fingerprint: " in done.stderr
 
 
+@pytest.mark.usefixtures("short_report")
 def test_a_file_with_the_name_of_a_config(gest: Gest) -> None:
     """Its run is not compared with the paper's models."""
     shown = gest("score", "bert", "--config", "en", "--templates", "3").stdout
@@ -108,6 +111,7 @@ def test_fields_of_other_probes(gest: Gest, config: str, model: str) -> None:
         assert read_run(kind).result["result"] == builtin.result["result"]
 
 
+@pytest.mark.usefixtures("short_report")
 def test_a_folder_of_build(gest: Gest) -> None:
     gest("build", "en", "sk_pairs", "--out", "built")
     for arguments, message in (
@@ -124,6 +128,7 @@ def test_a_folder_of_build(gest: Gest) -> None:
     assert tables[0].to_pylist() == tables[1].to_pylist()
 
 
+@pytest.mark.usefixtures("short_report")
 def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
     """Plain `datasets` would read most of them."""
     gest("build", "en", "--out", "built")
@@ -139,6 +144,7 @@ def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
         user_data.read_user_data(Path("built"))
 
 
+@pytest.mark.usefixtures("short_report")
 def test_a_folder_of_pairs(gest: Gest) -> None:
     assert gest("pairs", "--translations", DEEPL, *SLOVAK, "--output", "mine").returncode == 0
     done = gest("score", "bert", "--data", "mine", "--multi-token")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from gest_dataset.models.score import score
+from tests.commands.conftest import Gest
 from tests.support import zoo
 from tests.support.herd import bred
 from tests.support.printed import english, planted
@@ -34,48 +34,46 @@ def suite(models: Mapping[str, Path], tmp_path: Path) -> str:
     return str(file)
 
 
-def test_a_sweep_with_one_model_that_fails(suite: str, gest_here: Any) -> None:
-    done = gest_here("sweep", suite, "--output", "out")
+def test_a_sweep_with_one_model_that_fails(suite: str, gest: Gest) -> None:
+    done = gest("sweep", suite, "--output", "out")
     assert done.returncode == 1
     assert "Cells: 4." in done.stderr
     assert "one 2 of 2 cells" in done.stdout
     assert "broken 0 of 2 cells 2 failed" in done.stdout
     assert "failed: broken/slovak_gender, broken/demo_sk_pairs" in done.stderr
     assert "Report: out/leaderboard.html" in done.stderr
-    again = gest_here("sweep", suite, "--output", "out")
+    again = gest("sweep", suite, "--output", "out")
     assert again.returncode == 1
     assert "Cells: 4, 2 of them already done." in again.stderr
 
 
-def test_a_task_is_one_model_and_the_leaderboard_comes_later(
-    suite: str, gest_here: Any, tmp_path: Path
-) -> None:
-    assert gest_here("sweep", suite, "--output", "out", "--task", "0").returncode == 0
+def test_a_task_is_one_model_and_the_leaderboard_comes_later(suite: str, gest: Gest, tmp_path: Path) -> None:
+    assert gest("sweep", suite, "--output", "out", "--task", "0").returncode == 0
     assert not (tmp_path / "out" / "leaderboard.html").exists()
-    assert gest_here("sweep", suite, "--output", "out", "--task", "1").returncode == 1
-    done = gest_here("sweep", suite, "--output", "out", "--leaderboard")
+    assert gest("sweep", suite, "--output", "out", "--task", "1").returncode == 1
+    done = gest("sweep", suite, "--output", "out", "--leaderboard")
     assert done.returncode == 0
     assert "2 of 4 cells are done, 2 to do" in (tmp_path / "out" / "leaderboard.html").read_text()
 
 
-def test_an_estimate(suite: str, gest_here: Any) -> None:
-    done = gest_here("sweep", suite, "--estimate")
+def test_an_estimate(suite: str, gest: Gest) -> None:
+    done = gest("sweep", suite, "--estimate")
     assert done.returncode == 0
     assert "cost" in done.stdout
     assert "device-hours" in done.stdout
 
 
-def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, gest_here: Any) -> None:
+def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, gest: Gest) -> None:
     real, folder = tmp_path / "real", tmp_path / "out"
     score(str(zoo.directory("bert")), "en_1_0", device="cpu", output=real / "en_1_0")
     planted(real, folder, "en_1_0", "roberta-base", english("roberta-base"))
     command = ("sweep", "papers/gest-english.yaml", "--output", str(folder), "--check-published")
-    done = gest_here(*command)
+    done = gest(*command)
     assert done.returncode == 0
     assert "0 of 68 printed numbers lie outside" in " ".join(done.stdout.split())
     shutil.rmtree(folder)
     planted(real, folder, "en_1_0", "roberta-base", english("roberta-base", 1.5))
-    done = gest_here(*command)
+    done = gest(*command)
     assert done.returncode == 1
     assert "q_7" in done.stdout
     lines = (folder / "published.csv").read_text().splitlines()
@@ -93,7 +91,7 @@ def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, ges
         (("--output", "out", "--check-published"), "no finished run of a model with published numbers"),
     ],
 )
-def test_wrong_use(options: tuple[str, ...], reason: str, gest_here: Any) -> None:
-    done = gest_here("sweep", "gest-slavic", *options)
+def test_wrong_use(options: tuple[str, ...], reason: str, gest: Gest) -> None:
+    done = gest("sweep", "gest-slavic", *options)
     assert done.returncode == 2
     assert reason in done.stderr

@@ -109,6 +109,25 @@ def test_sentences_of_a_user(name: str, gest: Gest, deepl: Server, monkeypatch: 
     assert deepl.asked == [texts[0], texts[2]]
 
 
+def test_the_standard_output(gest: Gest) -> None:
+    Path("made.csv").write_text("from,to\nI.,Ja.\n")
+    Path("own.txt").write_text("I.\n")
+    arguments = (
+        "translate",
+        "--system",
+        "file:made.csv",
+        "--language",
+        "sk",
+        "--input",
+        "own.txt",
+        "--output",
+    )
+    assert gest(*arguments, "o.csv").returncode == 0
+    shown = gest(*arguments, "-")
+    assert (shown.returncode, shown.stdout) == (0, Path("o.csv").read_text())
+    assert not Path("-").exists()
+
+
 def test_suspicious_translations_are_listed(gest: Gest) -> None:
     made = {"I am tired.": "I am tired.", "I was ill.": "I was very ill.", "I cried.": "PlakalÃ¡ som."}
     made["I am a man."] = "Som muž."

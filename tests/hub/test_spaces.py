@@ -34,8 +34,7 @@ def test_each_metric_is_a_space_of_its_own(hub: Hub) -> None:
         files = hub.files(repository)
         assert repository.sdk == RepoCard(files["README.md"].decode()).data.sdk == "gradio"
         assert files["requirements.txt"].split() == [b"gest-dataset"]
-        expected = {path.name: path.read_bytes() for path in metric_files()[name]}
-        assert files == {".gitattributes": files[".gitattributes"], **expected}
+        assert files == {".gitattributes": files[".gitattributes"], **metric_files()[name]}
     assert ("dataset", "org/gest") not in hub.repositories
 
 

@@ -93,9 +93,9 @@ def test_consent_runs_it(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     plant(folder, marker, file)
     if file == "config.json":
         with pytest.raises(ModelError, match="comes with code of its own, which is not run by default"):
-            gest_dataset.score(str(folder), "en", [3], 2, device="cpu")
+            gest_dataset.score(str(folder), "en", templates=[3], limit=2, device="cpu")
     assert not marker.exists()
-    gest_dataset.score(str(folder), "en", [3], 2, device="cpu", trust_remote_code=True)
+    gest_dataset.score(str(folder), "en", templates=[3], limit=2, device="cpu", trust_remote_code=True)
     assert marker.exists()
 
 
@@ -110,7 +110,7 @@ def test_python_is_not_asked_either(
     questions: list[str] = []
     monkeypatch.setattr("builtins.input", lambda question="": questions.append(question) or "y")
     with pytest.raises(ModelError, match="is not run by default"):
-        gest_dataset.score(str(folder), config, [3], device="cpu")
+        gest_dataset.score(str(folder), config, templates=[3], device="cpu")
     assert not questions
     assert not marker.exists()
 
@@ -122,4 +122,4 @@ def test_attention_from_somewhere_else_is_code_as_well(tmp_path: Path) -> None:
     settings["attn_implementation"] = "somebody/attention"
     (folder / "config.json").write_text(json.dumps(settings))
     with pytest.raises(ModelError, match="attention from 'somebody/attention', which is not run by default"):
-        gest_dataset.score(str(folder), "en", [3], 2, device="cpu")
+        gest_dataset.score(str(folder), "en", templates=[3], limit=2, device="cpu")

@@ -21,6 +21,7 @@ from gest_dataset.runs import read_run
 from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.controls import control_runs, controls, keyword_frequency
 from tests.conftest import Cached
+from tests.studies.planting import cells
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -28,13 +29,6 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def inputs(folder: Path, *models: str | Path, **more: Any) -> studies.Inputs:
     return studies.Inputs(models=[str(model) for model in models], folder=folder, **more)
-
-
-def cells(study: studies.Study, table: str, **where: str) -> list[dict[str, Any]]:
-    """The rows of a table that have these cells."""
-    found = study.table(table)
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-    return [row for row in rows if all(row[name] == value for name, value in where.items())]
 
 
 def test_tables_match_the_samples(tmp_path: Path) -> None:

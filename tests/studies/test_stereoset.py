@@ -22,6 +22,7 @@ from gest_dataset.runs import read_run
 from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.stereoset import stereoset
 from tests.conftest import in_one_thread
+from tests.studies.planting import cells
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -49,36 +50,26 @@ def authors(
     return path
 
 
-def cells(study: studies.Study, table: str, **where: str) -> dict[tuple[str, ...], float]:
+def values(study: studies.Study, table: str, **where: str) -> dict[tuple[str, ...], float]:
     """The values of the rows of a table that have these cells, by the others."""
-    found = study.table(table)
-    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-    chosen = [row for row in rows if all(row[name] == value for name, value in where.items())]
-    names = [
-        name
-        for name in ("model", "language", "method", "score")
-        if name in found.columns and name not in where
-    ]
-    return {tuple(row[name] for name in names): row["value"].value for row in chosen}
+    names = {"model", "language", "method", "score"} - {*where}
+    return {
+        tuple(cell for name, cell in row.items() if name in names): row["value"].value
+        for row in cells(study, table, **where)
+    }
 
 
 def test_planted_authors_scores(tmp_path: Path) -> None:
     """Within, the stereotype always wins; between, the unrelated candidate does, and then the stereotype."""
     authors(tmp_path / "scores", "gpt2_GPT2LM_GPT2LM_d_en.json", "en", WORST, MEANINGLESS)
     study = stereoset(scores=tmp_path / "scores")
-    assert cells(study, "table-2", model="gpt2 (authors)", language="en") == {
-        ("LMS",): 100,
-        ("SS",): 100,
-        ("ICAT",): 0,
-    }
-    assert cells(study, "table-3", language="en", method="generative", model="gpt2 (authors)") == {
-        ("LMS",): 0,
-        ("SS",): 100,
-        ("ICAT",): 0,
-    }
-    within, between = (len(read_frame(sources.fetch(source(test, "en")))["id"]) for test in TESTS)
-    both = cells(study, "table-4", language="en", model="gpt2 (authors)", method="generative")
-    assert both["LMS",] == pytest.approx(100 * within / (within + between))
+    model = {"model": "gpt2 (authors)", "language": "en"}
+    assert values(study, "table-2", **model) == {("LMS",): 100, ("SS",): 100, ("ICAT",): 0}
+    between = values(study, "table-3", **model, method="generative")
+    assert between == {("LMS",): 0, ("SS",): 100, ("ICAT",): 0}
+    within, after = (len(read_frame(sources.fetch(source(test, "en")))["id"]) for test in TESTS)
+    both = values(study, "table-4", **model, method="generative")
+    assert both["LMS",] == pytest.approx(100 * within / (within + after))
     assert "gpt2_GPT2LM_GPT2LM_d_en.json" in study.sources
     printed = [row[-2] for row in study.table("table-3").rows]
     assert printed == ["76.57", "52", "73.5"]
@@ -102,14 +93,14 @@ def study(folder: Path) -> studies.Study:
 
 def test_methods_of_each_kind(study: studies.Study) -> None:
     for language in ("en", "tr"):
-        methods = {key[:2] for key in cells(study, "table-7", language=language)}
+        methods = {key[:2] for key in values(study, "table-7", language=language)}
         assert methods == {("gpt2", "generative"), ("gpt2", "ratio"), ("t5", "nsp"), ("t5", "generative")}
         # everywhere else as in the paper: causal models generative, others by a head where there is one
-        assert {key[:2] for key in cells(study, "table-3", language=language)} == {
+        assert {key[:2] for key in values(study, "table-3", language=language)} == {
             ("gpt2", "generative"),
             ("t5", "nsp"),
         }
-        assert {key[0] for key in cells(study, "table-2", language=language)} == {"gpt2", "t5", "bert"}
+        assert {key[0] for key in values(study, "table-2", language=language)} == {"gpt2", "t5", "bert"}
 
 
 def test_tables_match_the_scores(study: studies.Study, folder: Path) -> None:
@@ -118,26 +109,22 @@ def test_tables_match_the_scores(study: studies.Study, folder: Path) -> None:
     ratio = gest_dataset.score(
         gpt2, "stereoset_en_intersentence", intersentence="ratio", device="cpu"
     ).result()
-    own = cells(study, "table-7", model="gpt2", language="en", method="ratio")
+    own = values(study, "table-7", model="gpt2", language="en", method="ratio")
     assert own == {("LMS",): ratio["lms"], ("SS",): ratio["ss"], ("ICAT",): ratio["icat"]}
     parts = []
     for test in TESTS:
-        run = read_run(folder / "runs" / gest_folder(gpt2) / f"stereoset_en_{test}")
+        run = read_run(folder / "runs" / default_folder(gpt2).name / f"stereoset_en_{test}")
         parts.append(
             statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config))
         )
     both = statistics.stereoset_icat(**{name: parts[0][name] + parts[1][name] for name in parts[0]})
-    found = cells(study, "table-5", model="gpt2", language="en", method="generative")
+    found = values(study, "table-5", model="gpt2", language="en", method="generative")
     assert found == {
         ("LMS",): both["multiclass_lms"],
         ("SS",): both["multiclass_ss"],
         ("ICAT macro",): both["macro_icat"],
         ("ICAT micro",): both["micro_icat"],
     }
-
-
-def gest_folder(model: str) -> str:
-    return default_folder(model).name
 
 
 def test_a_model_of_the_paper_is_scored_in_its_language(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,49 +17,33 @@ from gest_dataset.runs import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies.validity import MEAN, SUM, count_pronouns, rates_of_models, winobias_g_s
 from tests.conftest import in_one_thread
-from tests.support import planted
+from tests.studies.planting import cells, gest, value, winobias
 
 CONFIG = "winobias_type1_test"
 GEST = (0.1, 0.3, 0.4, 0.8, 0.9)  # planted ln g_s of five models
 WINOBIAS = (0.3, 0.2, 0.9, 1.5, 1.3)
 
 
-def gest(path: Path, model: str, ln_g_s: Sequence[float], odd: dict[int, float] | None = None) -> Path:
-    """A GEST run: in each template ln r is half of ln g_s about men and minus half about women."""
-    rows = rows_of("en")
-    sign = [1 if gender else -1 for gender in rows["gender"]]
-    columns: dict[str, list[object]] = {"id": [], "template": [], "stereotype": [], "log_ratio": []}
-    for template, value in enumerate(ln_g_s, start=1):
-        for name, stereotype, side in zip(rows["id"], rows["stereotype"], sign, strict=True):
-            columns["id"].append(name)
-            columns["template"].append(template)
-            columns["stereotype"].append(stereotype)
-            columns["log_ratio"].append(side * value / 2 + (odd or {}).get(stereotype, 0.0))
-    return planted.scored(path, model, "en", columns)
-
-
-def winobias(path: Path, model: str, ln_g_s: float, config: str = CONFIG, kind: str = "masked") -> Path:
-    rows = rows_of(config)
-    genders = [rows.features["occupation_gender"].int2str(gender) for gender in rows["occupation_gender"]]
-    ratios = [(ln_g_s if gender == "male" else -ln_g_s) / 2 for gender in genders]
-    columns = {"id": rows["id"], "occupation_gender": genders, "log_ratio": ratios}
-    return planted.scored(path, model, config, columns, kind)
-
-
-def models(folder: Path) -> list[Path]:
-    paths: list[Path] = []
-    for place in range(5):
-        name = f"model-{place}"
-        paths.append(gest(folder / name / "en", name, [GEST[place]] * 2))
-        paths.append(winobias(folder / name / CONFIG, name, WINOBIAS[place]))
-    return paths
+def rated(
+    folder: Path, model: str, rate: float, *ln_g_s: float, odd: dict[int, float] | None = None
+) -> list[Path]:
+    """Runs of a model on GEST (ln g_s in each template, and odd stereotypes) and on WinoBias."""
+    one = gest(
+        folder / model / "en",
+        model,
+        lambda row, t: row["sign"] * ln_g_s[t - 1] / 2 + (odd or {}).get(row["stereotype"], 0.0),
+        range(1, len(ln_g_s) + 1),
+    )
+    return [one, winobias(folder / model / CONFIG, model, rate / 2, -rate / 2, CONFIG)]
 
 
 @pytest.fixture(scope="module")
 def five_models(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The GEST and WinoBias runs of five models, two paths per model."""
     with in_one_thread():
-        return models(tmp_path_factory.mktemp("models"))
+        folder = tmp_path_factory.mktemp("models")
+        rates = enumerate(zip(GEST, WINOBIAS, strict=True))
+        return [path for n, (g_s, rate) in rates for path in rated(folder, f"model-{n}", rate, g_s, g_s)]
 
 
 @pytest.mark.usefixtures("mirror")
@@ -78,17 +61,16 @@ def test_planted_rates(five_models: list[Path]) -> None:
     as_printed = stats.pearsonr(*(np.exp(np.array(side) / LN10) for side in (GEST, WINOBIAS)))
     assert rows[MEAN, "g_s as printed"][4][0] == pytest.approx(as_printed.statistic)  # type: ignore[index]
     assert rows[MEAN, "g_s as printed"][6] == "0.95 (11 models)"
-    first = found.table("models").rows[0]
-    assert first[1][0] == pytest.approx(math.exp(GEST[0]))  # type: ignore[index]
-    assert first[3][0] == pytest.approx(math.exp(WINOBIAS[0]))  # type: ignore[index]
+    first = cells(found, "models")[0]
+    assert value(first["GEST"]) == pytest.approx(math.exp(GEST[0]))
+    assert value(first["mean of pronouns"]) == pytest.approx(math.exp(WINOBIAS[0]))
     assert len(found.sources) == 10
 
 
 @pytest.mark.usefixtures("mirror")
 def test_the_mean_over_templates_on_both_scales(tmp_path: Path) -> None:
     """A mean of ratios is not a ratio of means: each template is brought to the scale first."""
-    gest_run = read_run(gest(tmp_path / "en", "bert", [0.2, 1.0]))
-    other = read_run(winobias(tmp_path / "w", "bert", 0.5))
+    gest_run, other = map(read_run, rated(tmp_path, "bert", 0.5, 0.2, 1.0))
     rates = rates_of_models({"bert": {"en": gest_run, CONFIG: other}}).iloc[0]
     assert rates["g_s"].value == pytest.approx((math.exp(0.2) + math.exp(1.0)) / 2)
     assert rates["g_s_published"] == pytest.approx((math.exp(0.2 / LN10) + math.exp(1.0 / LN10)) / 2)
@@ -97,14 +79,14 @@ def test_the_mean_over_templates_on_both_scales(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("mirror")
 def test_planted_stereotype_correlation(tmp_path: Path) -> None:
     """Stereotype 13 is planted to follow WinoBias, stereotype 10 against it."""
-    paths = []
-    for place, rate in enumerate(WINOBIAS):
-        name = f"model-{place}"
-        paths.append(gest(tmp_path / name / "en", name, [0.4], {13: rate, 10: -rate}))
-        paths.append(winobias(tmp_path / name / CONFIG, name, rate))
+    paths = [
+        path
+        for place, rate in enumerate(WINOBIAS)
+        for path in rated(tmp_path, f"model-{place}", rate, 0.4, odd={13: rate, 10: -rate})
+    ]
     rows = {str(row[0])[:2].strip(): row[1] for row in studies.validity(paths).table("stereotypes").rows}
-    assert rows["13"][0] == pytest.approx(1)  # type: ignore[index]
-    assert rows["10"][0] == pytest.approx(-1)  # type: ignore[index]
+    assert value(rows["13"]) == pytest.approx(1)
+    assert value(rows["10"]) == pytest.approx(-1)
 
 
 @pytest.mark.parametrize(("number", "has_r"), [(1, False), (2, False), (3, True)])
@@ -125,16 +107,12 @@ def test_mean_and_sum_of_two_pronouns(tmp_path: Path) -> None:
     config = "winobias_type1_dev"  # one of its sentences, about a farmer, has `he` and `his`
     number = count_pronouns(config)
     assert sorted(number.values())[-2:] == [1, 2]
-    rows = rows_of(config)
-    genders = [rows.features["occupation_gender"].int2str(gender) for gender in rows["occupation_gender"]]
-    men = [name for name, gender in zip(rows["id"], genders, strict=True) if gender == "male"]
-    ratios = [1.0 if gender == "male" else 0.0 for gender in genders]
-    columns = {"id": rows["id"], "occupation_gender": genders, "log_ratio": ratios}
+    men = sum(rows_of(config)["occupation_gender"])
     rates = {}
     for kind in ("masked", "causal"):
-        run = read_run(planted.scored(tmp_path / kind, kind, config, columns, kind))
+        run = read_run(winobias(tmp_path / kind, kind, 1.0, 0.0, config, kind))
         rates |= {(kind, how): math.log(winobias_g_s(run, how).value) for how in (MEAN, SUM)}
-    more, less = (len(men) + 1) / len(men), (len(men) - 0.5) / len(men)
+    more, less = (men + 1) / men, (men - 0.5) / men
     assert rates["masked", MEAN] == rates["causal", SUM] == pytest.approx(1)
     assert rates["masked", SUM] == pytest.approx(more)
     assert rates["causal", MEAN] == pytest.approx(less)
@@ -149,7 +127,7 @@ def test_sentences_with_two_pronouns_are_22_of_391() -> None:
 
 @pytest.mark.usefixtures("mirror")
 def test_models_without_both_runs(tmp_path: Path, five_models: list[Path]) -> None:
-    paths = [*five_models[:8], gest(tmp_path / "lonely", "lonely", [0.3])]
+    paths = [*five_models[:8], gest(tmp_path / "lonely", "lonely", lambda row, _: 0.3 * row["sign"])]
     found = studies.validity(paths)
     assert found.notes == ("lonely is left out: it has no run on WinoBias.",)
     with pytest.raises(ConfigError, match="lonely is left out"):

@@ -132,7 +132,7 @@ def test_only_the_first_models_are_compared(
     folder, cells = swept
     monkeypatch.setattr(leaderboard, "MAX_COMPARED", 2)
     differences, notes = compare_models(read_lines(cells, folder), folder)
-    assert [(one["name"], one["baseline"]) for one in differences] == [("calm", "plain")]
+    assert [(one.run, one.baseline) for one in differences] == [("calm", "plain")]
     assert "the other 1" in notes["demo_en"]
 
 

@@ -25,36 +25,29 @@ if TYPE_CHECKING:
     from gest_dataset.runs import Run
     from gest_dataset.studies import Study
 
-_TYPES: dict[str, Any] = {
-    "text": str | None,
-    "texts": list[str] | None,
-    "path": Path | None,
-    "paths": list[Path] | None,
-    "number": int | None,
-    "flag": bool,
+# Annotation and default by the `type` of an option in studies.yaml
+_TYPES: dict[str, tuple[Any, Any]] = {
+    "text": (str | None, None),
+    "texts": (list[str] | None, None),
+    "path": (Path | None, None),
+    "paths": (list[Path] | None, None),
+    "number": (int | None, None),
+    "flag": (bool, False),
+    "auto": (str, "auto"),
 }
 _TEXTS = yaml.safe_load(Path(__file__).with_name("studies.yaml").read_text(encoding="utf-8"))
 
 
 def _parameter(name: str) -> Parameter:
-    """An option of a command: one of `options.yaml`, or one that `studies.yaml` describes."""
-    known: dict[str, tuple[Any, Any]] = {
-        "config": (str | None, None),
-        "limit": (int | None, None),
-        "device": (str, "auto"),
-        "dtype": (str, "auto"),
-        "batch_tokens": (int | None, None),
-        "as_json": (bool, False),
-    }
-    if name in known:
-        annotation, default = known[name]
-    else:
-        text = dict(_TEXTS["options"][name])
-        kind = text.pop("type")
-        argument = text.pop("argument", None)
+    """An option that `studies.yaml` describes; options.yaml has the help of the shared ones."""
+    text = dict(_TEXTS["options"][name])
+    annotation, default = _TYPES[text.pop("type")]
+    argument = text.pop("argument", None)
+    if argument:
+        annotation = Annotated[annotation, typer.Argument(metavar=argument, **text)]
+    elif text:
         names = [text.pop("name")] if "name" in text else []
-        shown = typer.Argument(metavar=argument, **text) if argument else typer.Option(*names, **text)
-        annotation, default = Annotated[_TYPES[kind], shown], False if kind == "flag" else None
+        annotation = Annotated[annotation, typer.Option(*names, **text)]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -84,29 +77,26 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {"words": _words, "language": _list,
 def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     """The command of a study: a call of its function in `gest_dataset.studies`."""
     shared = _TEXTS["shared"] if "scores_models" in text else []
-    parameters = [*map(_parameter, [*shared, *text.get("options", []), "output", "as_json"])]
+    parameters = [*map(_parameter, [*shared, *text["options"], "output", "as_json"])]
 
-    def run(**values: Any) -> None:
+    def run(output: Path | None, as_json: bool, **values: Any) -> None:
         from gest_dataset import studies
 
-        own = {key: values[key] for key in text.get("options", []) if values[key] is not None}
+        own = {key: values[key] for key in text["options"] if values[key] is not None}
         own |= {key: parse(own[key]) for key, parse in _PARSERS.items() if key in own}
-        own.pop("papers", None)
-        folder = values["output"] or studies.HOME / name
+        folder = output or studies.HOME / name
         silence_libraries(models=bool(values.get("models")))
-        if name == "heuristics" and not _is_evaluation(own):
-            _draw(own, values["as_json"])
-            return
-        if name == "heuristics":
-            study = studies.heuristics(own["sheet"])
+        if name == "heuristics" and _draws_sheet(own):
+            _draw(own, as_json)
+        elif name == "heuristics":
+            _show(studies.heuristics(own["sheet"]), folder, as_json)
         elif name == "all":
-            study = studies.papers_study(**own)
+            _show(studies.papers_study(own.get("scores")), folder, as_json)
         else:
             runs, models, limit, device, dtype, batch_tokens = (values[key] for key in shared)
-            loading = {"device": device, "dtype": dtype}
-            scoring = (limit, batch_tokens, loading, command_line(), _report_run)
-            study = getattr(studies, name)(studies.Inputs(runs or (), models or (), folder, *scoring), **own)
-        _show(study, folder, values["as_json"])
+            scoring = (limit, batch_tokens, {"device": device, "dtype": dtype}, command_line(), _report_run)
+            inputs = studies.Inputs(runs or (), models or (), folder, *scoring)
+            _show(getattr(studies, name)(inputs, **own), folder, as_json)
 
     run.__doc__ = text["help"]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -135,14 +125,14 @@ def _show(study: Study, folder: Path, as_json: bool) -> None:
     err.print(f"Report: {page}")
 
 
-def _is_evaluation(values: Mapping[str, Any]) -> bool:
-    """Whether `gest study heuristics` evaluates a sheet, rather than draws one."""
+def _draws_sheet(values: Mapping[str, Any]) -> bool:
+    """Whether `gest study heuristics` draws a sheet, rather than evaluates one."""
     if ("draw" in values) == ("sheet" in values) or ("sheet" in values and {"runs", "swaps"} & {*values}):
         raise ConfigError(
             "Either draw a sheet (--draw FILE.csv, from runs or --swaps FILE) or evaluate a labelled one "
             "(--sheet FILE)."
         )
-    return "sheet" in values
+    return "draw" in values
 
 
 def _draw(values: dict[str, Any], as_json: bool) -> None:

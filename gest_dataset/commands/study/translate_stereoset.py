@@ -32,20 +32,10 @@ def run(
     from gest_dataset.studies.stereoset_translation import translate_stereoset
     from gest_dataset.studies.stereoset_translation.checks import PROBLEMS
 
+    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
+    loading |= {"revision": revision, "endpoint": endpoint}
     system = options.system_of(system, translations)
-    tests = translate_stereoset(
-        language,
-        system,
-        output,
-        corrections,
-        limit,
-        command_line(),
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        revision=revision,
-        endpoint=endpoint,
-    )
+    tests = translate_stereoset(language, system, output, corrections, limit, command_line(), **loading)
     counts = [one.counts for one in tests]
     rows = [("in English", *(one["samples"] for one in counts))]
     for kind, leaves_out in PROBLEMS.items():

@@ -49,44 +49,30 @@ def split_sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Source:
-    """A file or a dataset with one of its configs; each row of `column` is a document."""
+    """A file (with its hash) or a dataset with one of its configs; each row of `column` is a document."""
 
     name: str
     config: str | None
     column: str
-
-    @property
-    def suffix(self) -> str:
-        """The type of a file; empty for a dataset."""
-        suffix = Path(self.name).suffix.lower()
-        return suffix if suffix in _READERS else ""
-
-    @property
-    def sha256(self) -> str | None:
-        """The hash of a file; None for a dataset."""
-        if not self.suffix:
-            return None
-        digest = hashlib.sha256()
-        update_hash(digest, Path(self.name))
-        return digest.hexdigest()
+    sha256: str | None = None
 
     def documents(self, seed: int) -> Iterator[Document]:
         """The documents; rows of tables are shuffled within a buffer."""
-        name = f"{self.name}:{self.config}" if self.config else self.name
-        column = self.column
-        options: dict[str, Any] = {"data_files": [self.name]} if self.suffix else {"name": self.config}
-        if self.suffix == ".txt":  # a blank line ends a document
+        column, suffix = self.column, _suffix(self.name)
+        options: dict[str, Any] = {"data_files": [self.name]} if suffix else {"name": self.config}
+        if suffix == ".txt":  # a blank line ends a document
             column = "text"
             options |= {"sample_by": "paragraph", "encoding": "utf-8-sig"}
+        name = f"{self.name}:{self.config}" if self.config else self.name
         with convert_errors(
             lambda error: DataError(
                 f"{name} cannot be read: {describe_error(error)}. Check the file, or the dataset's name, "
                 f"its config (NAME:CONFIG) and the network."
             )
         ):
-            reader: Any = _READERS.get(self.suffix, self.name)
+            reader: Any = _READERS.get(suffix, self.name)
             data = datasets.load_dataset(reader, split="train", streaming=True, **options)
-            if self.suffix != ".txt":
+            if suffix != ".txt":
                 data = data.shuffle(seed=seed, buffer_size=_SHUFFLE_BUFFER)
             for row in data:
                 if column not in row:
@@ -94,23 +80,29 @@ class Source:
                         f"{name} has no column {column!r}. Choose one of {', '.join(row)} with --text."
                     )
                 cell = row[column] or []  # a text, or a list of sentences
-                if isinstance(cell, str):
-                    yield split_sentences(cell)
-                else:
-                    yield [sentence.strip() for sentence in cell if sentence.strip()]
+                sentences = split_sentences(cell) if isinstance(cell, str) else map(str.strip, cell)
+                yield [sentence for sentence in sentences if sentence]
+
+
+def _suffix(name: str) -> str:
+    """The type of a file; empty for a dataset."""
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix in _READERS else ""
 
 
 def parse_source(data: str, column: str) -> Source:
     """A file's path, or `NAME` or `NAME:CONFIG` of a dataset on the Hub or in a folder.
 
     >>> parse_source("wikimedia/wikipedia:20231101.de", "text")
-    Source(name='wikimedia/wikipedia', config='20231101.de', column='text')
+    Source(name='wikimedia/wikipedia', config='20231101.de', column='text', sha256=None)
     """
-    source = Source(str(Path(data).expanduser()), None, column)
-    if source.suffix:
-        if not Path(source.name).is_file():
+    path = Path(data).expanduser()
+    if _suffix(data):
+        if not path.is_file():
             raise ConfigError(f"{data} does not exist. Give a file, or a dataset as NAME:CONFIG.")
-        return source
+        digest = hashlib.sha256()
+        update_hash(digest, path)
+        return Source(str(path), None, column, digest.hexdigest())
     name, _, config = data.partition(":")
     if Path(name).is_file():
         raise ConfigError(f"{data} has an unknown file type. Use {', '.join(_READERS)}.")

@@ -27,7 +27,8 @@ _TEST_DOCUMENTS = TEST_PAIRS // (2 * _TEST_SENTENCES)
 _WINDOW = 1000  # documents that random sentences are drawn from
 _TRIES = 20
 TRAIN, TEST, COUNTS = "train.arrow", "test.arrow", "pairs.json"
-_FEATURES = {"first": Value("string"), "second": Value("string"), "label": Value("int8")}
+_TYPES = {"first": "string", "second": "string", "label": "int8", "document": "int64"}
+_FEATURES = Features({name: Value(kind) for name, kind in _TYPES.items()})
 
 Numbered = tuple[int, Document]
 Pair = dict[str, Any]
@@ -39,7 +40,7 @@ def make_pairs(
     """The pairs of numbered documents, from at most `max_sentences` random sentences of each.
 
     A pair has the number of its first sentence's `document`. Random sentences come from nearby documents, so
-    few are in memory, and are never the next sentence.
+    few are in memory, and are never the next sentence; if twenty tries find none, there is no pair.
     """
     previous: list[Numbered] = []
     remaining = iter(documents)
@@ -51,22 +52,13 @@ def make_pairs(
                 places = sorted(generator.sample(places, max_sentences))
             for place in places:
                 first, second = sentences[place : place + 2]
-                other = _random_sentence(number, second, candidates, generator)
-                if other is not None:
-                    yield {"first": first, "second": second, "label": NEXT, "document": number}
-                    yield {"first": first, "second": other, "label": NOT_NEXT, "document": number}
+                for _ in range(_TRIES if len(candidates) > 1 else 0):
+                    other, others = generator.choice(candidates)
+                    if other != number and (random_one := generator.choice(others)) != second:
+                        yield {"first": first, "second": second, "label": NEXT, "document": number}
+                        yield {"first": first, "second": random_one, "label": NOT_NEXT, "document": number}
+                        break
         previous = window
-
-
-def _random_sentence(
-    number: int, second: str, candidates: Sequence[Numbered], generator: random.Random
-) -> str | None:
-    """A sentence of another document that differs from `second`; None if twenty tries find none."""
-    for _ in range(_TRIES if len(candidates) > 1 else 0):
-        other, sentences = generator.choice(candidates)
-        if other != number and (sentence := generator.choice(sentences)) != second:
-            return sentence
-    return None
 
 
 def write_pairs(
@@ -114,7 +106,7 @@ def write_pairs(
 def _write(path: Path, pairs: Iterable[Pair]) -> int:
     """Write an Arrow file that `Dataset.from_file` maps into memory, and return the number of pairs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with ArrowWriter(path=str(path), features=Features({**_FEATURES, "document": Value("int64")})) as writer:
+    with ArrowWriter(path=str(path), features=_FEATURES) as writer:
         for pair in pairs:
             writer.write(pair)
         return int(writer.finalize()[0])

@@ -71,30 +71,6 @@ class Plan:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Classifier:
-    """A model in float32 with a new head of two labels, and its tokenizer."""
-
-    model: Any
-    tokenizer: Any
-    head: Sequence[torch.nn.Parameter]
-    max_tokens: int
-    revision: str | None
-
-    def collate(self, batch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """The tensors of pairs, tokenized as `gest score` does."""
-        encoded = self.tokenizer(
-            [pair["first"] for pair in batch],
-            [pair["second"] for pair in batch],
-            truncation="longest_first",
-            max_length=self.max_tokens,
-            padding=True,
-            return_tensors="pt",
-            return_token_type_ids=accepts_type_ids(self.tokenizer, self.model),
-        )
-        return {**encoded, "labels": torch.tensor([pair["label"] for pair in batch])}
-
-
 def train(
     plan: Plan,
     output: str | Path,
@@ -116,7 +92,7 @@ def train(
         raise ModelError(f"{plan.model!r} has a classification head already. Give its base model.")
     sources = [parse_source(data, plan.text) for data in plan.data]
     settings = asdict(plan) | {
-        "data": [asdict(source) | {"sha256": source.sha256} for source in sources],
+        "data": [asdict(source) for source in sources],
         "kind": kind,
         "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
         "dtype": _mixed_precision(plan.dtype, chosen, kind),
@@ -136,12 +112,12 @@ def train(
             limit = plan.max_steps * plan.batch_size * plan.accumulate
             documents = read_documents(sources, plan.seed)
             counts = pairs.write_pairs(documents, work, limit, plan.seed, progress)
-            classifier = load_classifier(plan.model, plan.seed)
             record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
             write_json(out / RECORD, record)
-            result = _fit_and_test(classifier, settings, counts, work, chosen, progress)
-            record |= {"revision": classifier.revision, "result": result}
-            _save(classifier, out, record)
+            model, tokenizer, head, record["revision"] = load_classifier(plan.model, plan.seed)
+            trainer = _make_trainer(model, tokenizer, head, settings, work, chosen, progress)
+            record["result"] = {"counts": counts, **_fit_and_test(trainer, work)}
+            _save(model, tokenizer, out, record)
         shutil.rmtree(work, ignore_errors=True)
     return dict(record["result"])
 
@@ -159,8 +135,11 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
     return str(chosen).removeprefix("torch.")
 
 
-def load_classifier(name: str, seed: int) -> Classifier:
-    """The model with a new head; it is first loaded as a language model, which checks its files."""
+def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Parameter], str | None]:
+    """The model in float32 with a new head, its tokenizer, the weights of the head, and the revision.
+
+    It is first loaded as a language model, which checks its files.
+    """
     language_model = load_model(name, Settings(device="cpu", dtype="float32"))
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
@@ -175,7 +154,7 @@ def load_classifier(name: str, seed: int) -> Classifier:
             label2id={label: number for number, label in LABELS.items()},
             output_loading_info=True,
         )
-    head = [weights for key, weights in model.named_parameters() if key in set(info["missing_keys"])]
+    head = [weights for key, weights in model.named_parameters() if key in info["missing_keys"]]
     if tokenizer.pad_token_id is None:
         # a token of its own, as in the authors' code: the classifier reads the last token before the padding
         tokenizer.add_special_tokens({"pad_token": PAD})
@@ -183,21 +162,22 @@ def load_classifier(name: str, seed: int) -> Classifier:
             model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
     tokenizer.padding_side = "right"
-    limit = make_probe_tokenizer(tokenizer, model, NSP).limit
-    return Classifier(model, tokenizer, head, min(MAX_TOKENS, limit or MAX_TOKENS), revision)
+    return model, tokenizer, head, revision
 
 
-def _fit_and_test(
-    classifier: Classifier,
+def _make_trainer(
+    model: Any,
+    tokenizer: Any,
+    head: Sequence[torch.nn.Parameter],
     settings: Mapping[str, Any],
-    counts: Mapping[str, int],
     work: Path,
     device: torch.device,
     progress: bool,
-) -> dict[str, Any]:
-    """Train from the last checkpoint, and test on the held-out pairs."""
+) -> Trainer:
+    """A trainer whose head and other weights have learning rates of their own."""
+    train_pairs = Dataset.from_file(str(work / pairs.TRAIN))
     per_update = settings["batch_size"] * settings["accumulate"]
-    steps = min(settings["max_steps"], settings["epochs"] * -(-counts["train"] // per_update))
+    steps = min(settings["max_steps"], settings["epochs"] * -(-len(train_pairs) // per_update))
     arguments = TrainingArguments(
         output_dir=str(work),
         use_cpu=device.type == "cpu",
@@ -220,25 +200,41 @@ def _fit_and_test(
         report_to="none",
     )
     arguments._n_gpu = min(1, arguments.n_gpu)  # the pairs of a batch stay together
-    model = classifier.model.to(device)
-    head = {id(weights) for weights in classifier.head}
-    body = [weights for weights in model.parameters() if id(weights) not in head]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": body, "lr": settings["learning_rate"]},
-            {"params": list(classifier.head), "lr": settings["head_learning_rate"]},
-        ],
-        weight_decay=0.0,
-    )
+    limit = min(MAX_TOKENS, make_probe_tokenizer(tokenizer, model, NSP).limit or MAX_TOKENS)
+
+    def collate(batch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """The tensors of pairs, tokenized as `gest score` does."""
+        encoded = tokenizer(
+            [pair["first"] for pair in batch],
+            [pair["second"] for pair in batch],
+            truncation="longest_first",
+            max_length=limit,
+            padding=True,
+            return_tensors="pt",
+            return_token_type_ids=accepts_type_ids(tokenizer, model),
+        )
+        return {**encoded, "labels": torch.tensor([pair["label"] for pair in batch])}
+
+    model.to(device)
+    of_head = {id(weights) for weights in head}
+    body = [weights for weights in model.parameters() if id(weights) not in of_head]
+    rates = {"lr": settings["learning_rate"]}, {"lr": settings["head_learning_rate"]}
+    groups = [{"params": body, **rates[0]}, {"params": list(head), **rates[1]}]
     trainer = Trainer(
         model=model,
         args=arguments,
-        data_collator=classifier.collate,
-        train_dataset=Dataset.from_file(str(work / pairs.TRAIN)),
-        optimizers=(optimizer, None),
-        preprocess_logits_for_metrics=_logits,
+        data_collator=collate,
+        train_dataset=train_pairs,
+        optimizers=(torch.optim.AdamW(groups, weight_decay=0.0), None),
+        # encoder-decoder models return further outputs
+        preprocess_logits_for_metrics=lambda out, _: out[0] if isinstance(out, tuple) else out,
     )
     trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _fit_and_test(trainer: Trainer, work: Path) -> dict[str, Any]:
+    """Train from the last checkpoint, and test on the held-out pairs."""
     trainer.train(resume_from_checkpoint=_last_checkpoint(work))
     test = Dataset.from_file(str(work / pairs.TEST))
     logits = np.asarray(trainer.predict(test).predictions)
@@ -250,18 +246,12 @@ def _fit_and_test(
     labels = np.array(test["label"])
     hits = logits.argmax(axis=-1) == labels
     return {
-        "counts": dict(counts),
         "steps": trainer.state.global_step,
         **proportion("accuracy", hits, np.array(test["document"])),
         "is_next": float(hits[labels == pairs.NEXT].mean()),
         "is_not_next": float(hits[labels == pairs.NOT_NEXT].mean()),
         "losses": [[entry["step"], entry["loss"]] for entry in trainer.state.log_history if "loss" in entry],
     }
-
-
-def _logits(outputs: Any, _: Any) -> Any:
-    """The logits of a batch; encoder-decoder models return further outputs."""
-    return outputs[0] if isinstance(outputs, tuple) else outputs
 
 
 def _last_checkpoint(work: Path) -> str | None:
@@ -274,12 +264,12 @@ def _last_checkpoint(work: Path) -> str | None:
     return None
 
 
-def _save(classifier: Classifier, out: Path, record: dict[str, Any]) -> None:
+def _save(model: Any, tokenizer: Any, out: Path, record: dict[str, Any]) -> None:
     """Write the model, its card, and the record with the result last."""
-    classifier.tokenizer("")  # resets the truncation and padding of the training
-    classifier.model.save_pretrained(out)
-    classifier.tokenizer.save_pretrained(out)
-    settings, result = record["settings"], record["result"]
+    tokenizer("")  # resets the truncation and padding of the training
+    model.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    settings = record["settings"]
     name = settings["model"]
     header = ModelCardData(
         base_model=None if Path(name).exists() else name,
@@ -288,16 +278,7 @@ def _save(classifier: Classifier, out: Path, record: dict[str, Any]) -> None:
         pipeline_tag="text-classification",
         tags=["next-sentence-prediction", "stereoset"],
     )
-    write_card(
-        out,
-        Path(__file__).parent / "card.md.jinja",
-        record["command"],
-        header=str(header),
-        name=Path(name).name,
-        settings=settings,
-        result=result,
-        counts=result["counts"],
-        labels=LABELS,
-        revision=record["revision"],
-    )
+    card = Path(__file__).parent / "card.md.jinja"
+    title, command = Path(name).name, record["command"]
+    write_card(out, card, command, header=str(header), name=title, labels=LABELS, record=record)
     write_json(out / RECORD, record)

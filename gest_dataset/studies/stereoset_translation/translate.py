@@ -8,7 +8,7 @@ BLANK with Amazon's terminology; here a context is sent with several markers unt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,12 +36,11 @@ from gest_dataset.studies.stereoset_translation import checks
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
 from gest_dataset.translation.systems import translate_distinct
-from gest_dataset.translation.translator import Translation, TranslationError
+from gest_dataset.translation.translator import Translation, TranslationError, Translator
 from gest_dataset.version import __version__
 
 Row = dict[str, Any]
 Cell = tuple[str, str, str]  # test, id and field of a text
-Translate = Callable[[Sequence[str]], Mapping[str, Translation]]  # English texts -> translations by text
 
 RECORD, PROBLEMS_FILE, CORRECTIONS = "translation.json", "problems.csv", "corrections.csv"
 WITHIN = TESTS[0]
@@ -97,17 +96,15 @@ def translate_stereoset(
         corrected |= read_corrections(corrections, english)
     markers = _MARKERS[:1] if is_file(system) else _MARKERS
 
-    def translate(texts: Sequence[str]) -> Mapping[str, Translation]:
-        return translate_distinct(texts, translator, language)
-
     with folder_lock(output):
         tests = [
-            translate_test(test, rows, language, translate, markers, corrected)
+            translate_test(test, rows, language, translator, markers, corrected)
             for test, rows in english.items()
         ]
         if not any(test.rows for test in tests):
             raise TranslationError(f"No sample could be translated ({tests[0].problems['problem'][0]}).")
-        _write_folder(output, language, tests, corrected, settings, command)
+        record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
+        _write_folder(output, language, tests, corrected, record)
         if language not in RELEASED:
             _add_configs(language, tests, translator.name)
     return tests
@@ -137,25 +134,25 @@ def translate_test(
     test: str,
     rows: Sequence[Row],
     language: str,
-    translate: Translate,
+    translator: Translator,
     markers: Sequence[str],
     corrections: Mapping[Cell, str],
 ) -> TranslatedTest:
     """Translate and check the samples of a test; corrections replace translations."""
     fields = translated_fields(test)
-    plain = [name for name in fields if test != WITHIN or name != "context"]
-    translations = dict(translate(list(dict.fromkeys(row[name] for row in rows for name in plain))))
-    contexts, used_markers = translations, Counter[str]()
+    plain = [name for name in fields if (test, name) != (WITHIN, "context")]
+    texts = [row[name] for row in rows for name in plain]
+    translations, used_markers = translate_distinct(texts, translator, language), Counter[str]()
     if test == WITHIN:
-        texts = list(dict.fromkeys(row["context"] for row in rows))
-        contexts = _translate_contexts(texts, translate, markers, used_markers)
+        contexts = dict.fromkeys(row["context"] for row in rows)
+        translations |= _translate_contexts(contexts, translator, language, markers, used_markers)
     translated: list[Row] = []
-    problems: list[tuple[str, ...]] = []
+    problems: list[Row] = []
     for row in rows:
         new, found = dict(row), []
         for name in fields:
-            translation = (contexts if name == "context" else translations)[row[name]]
             correction = corrections.get((test, row["id"], name))
+            translation = translations[row[name]]
             if correction is not None:
                 new[name] = correction
             else:
@@ -174,13 +171,14 @@ def translate_test(
                 new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
             found += [(name, kind, "") for name, kind in checks.check_candidates(new)]
         for name, kind, detail in found:
-            context = new["context"] if name.endswith("_word") else ""
-            left_out = "yes" if checks.PROBLEMS[kind] else "no"
-            cell = (test, row["id"], name, row[name], new[name], context, f"{kind}{detail}", left_out, "")
-            problems.append((*cell, kind))
+            problem = {"test": test, "id": row["id"], "field": name, "source": row[name]}
+            problem |= {"translation": new[name], "problem": f"{kind}{detail}", "kind": kind}
+            problem["context"] = new["context"] if name.endswith("_word") else ""
+            problem["left_out"] = "yes" if checks.PROBLEMS[kind] else "no"
+            problems.append(problem)
         if not any(checks.PROBLEMS[kind] for _, kind, _ in found):
             translated.append(new)
-    table = pd.DataFrame(problems, columns=[*_COLUMNS, "kind"])
+    table = pd.DataFrame(problems, columns=[*_COLUMNS, "kind"]).fillna("")
     by_kind = table.groupby("kind")["id"].nunique()
     counts = {
         "samples": len(rows),
@@ -193,16 +191,20 @@ def translate_test(
 
 
 def _translate_contexts(
-    contexts: Sequence[str], translate: Translate, markers: Sequence[str], counts: Counter[str]
+    contexts: Iterable[str],
+    translator: Translator,
+    language: str,
+    markers: Sequence[str],
+    counts: Counter[str],
 ) -> dict[str, Translation]:
     """Translations with the first marker that keeps every BLANK; else those with the first marker."""
     complete: dict[str, Translation] = {}
     first: dict[str, Translation] = {}
     for marker in markers:
-        missing = [text for text in contexts if text not in complete]
-        translations = translate([text.replace(BLANK, marker) for text in missing])
-        for text in missing:
-            answer = translations[text.replace(BLANK, marker)]
+        marked = {text: text.replace(BLANK, marker) for text in contexts if text not in complete}
+        answers = translate_distinct(list(marked.values()), translator, language)
+        for text, sent in marked.items():
+            answer = answers[sent]
             translation = Translation(text, answer.translation.replace(marker, BLANK), answer.problem)
             first.setdefault(text, translation)
             if not answer.problem and translation.translation.count(BLANK) == text.count(BLANK):
@@ -216,16 +218,13 @@ def _write_folder(
     language: str,
     tests: Sequence[TranslatedTest],
     corrections: Mapping[Cell, str],
-    settings: Mapping[str, Any],
-    command: Sequence[str],
+    record: dict[str, Any],
 ) -> None:
     """Write the settings first and the card last."""
     counts = {one.test: one.counts for one in tests}
-    record = {"command": list(command), "settings": dict(settings), "gest_dataset": __version__}
-    write_json(out / RECORD, {**record, "tests": counts})
-    problems = pd.concat([one.problems for one in tests]).sort_values(
-        "left_out", ascending=False, kind="stable"
-    )
+    write_json(out / RECORD, record | {"tests": counts})
+    problems = pd.concat([one.problems for one in tests])
+    problems = problems.sort_values("left_out", ascending=False, kind="stable")
     tables = {PROBLEMS_FILE: csv_text(_COLUMNS, problems[list(_COLUMNS)].to_numpy().tolist())}
     if corrections:
         rows = [(*cell, text) for cell, text in corrections.items()]
@@ -233,21 +232,18 @@ def _write_folder(
     for name, text in tables.items():
         with atomic_path(out / name) as partial:
             partial.write_text(text, encoding="utf-8")
-    rows_of_configs: dict[str, int] = {}
-    for one in tests:
-        if one.rows:
-            data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
-            name, table = config_name(one.test, language), data.data.table
-            rows_of_configs[name] = table.num_rows
-            write_config(out, name, table)
+    for one in (one for one in tests if one.rows):
+        data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
+        write_config(out, config_name(one.test, language), data.data.table)
+    numbers = {config_name(one.test, language): len(one.rows) for one in tests if one.rows}
     title = f"StereoSet in {LANGUAGES[language].name}"
     write_card(
         out,
         Path(__file__).parent / "card.md.jinja",
-        command,
-        header=card_header(title, [language, "en"], rows_of_configs),
+        record["command"],
+        header=card_header(title, [language, "en"], numbers),
         title=title,
-        system=settings["system"],
+        system=record["settings"]["system"],
         tests=counts,
         left_out=checks.PROBLEMS,
         problems_file=PROBLEMS_FILE,
@@ -266,7 +262,7 @@ def _add_configs(language: str, tests: Sequence[TranslatedTest], system: str) ->
             description=f"StereoSet, {one.test} test, in {LANGUAGES[language].name}, translated by {system}",
             languages=(language,),
             licence=sources.licences([source(one.test, SOURCE)]),
-            fields=FIELDS[one.test],
+            kind=f"stereoset_{one.test}",
             dropped=first.groupby("kind", sort=False).size().to_dict(),
         )
         configs.append((new, one.rows))
