@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gest_dataset.cache import ResponseCache
+from gest_dataset.errors import SettingError
+from gest_dataset.probes.author_rules import parse_rules
 from gest_dataset.probes.probe import Options, Probe
 from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer
+from gest_dataset.runs.manifest import signature
 
 if TYPE_CHECKING:
     import torch
 
+CONNECTIONS, CHAT_CONNECTIONS = 8, 32  # parallel requests to a server
+# Settings of loaded models only, and of served ones only
+_LOADED = ("revision", "batch_tokens", "null", "device_map", "quantization")
+_SERVED = ("tokenizer", "connections")
+
 
 @dataclass(frozen=True)
-class Settings:
-    """How a model is loaded and scored; `gest_dataset.score` explains each setting."""
+class Settings(Options):
+    """How a model is loaded or reached, and scored; a wrong number or combination is an error.
 
-    options: Options = field(default_factory=Options)
+    Attributes:
+        limit: Score only the first samples.
+        null: The number of random baselines: copies of the model with fresh weights.
+        device_map: "auto" or a table, to spread a large model over all devices (docs/devices.md).
+        quantization: "8bit" or "4bit".
+        endpoint: The address of a server (docs/endpoints.md).
+        tokenizer: The Hub id or folder of a served model's tokenizer (default: the model's name).
+        connections: The number of parallel requests to a server.
+    """
+
     limit: int | None = None
     batch_tokens: int | None = None
     null: int = 0
@@ -30,6 +47,21 @@ class Settings:
     trust_remote_code: bool = False
     device_map: str | Mapping[str, Any] | None = None
     quantization: str | None = None
+    endpoint: str | None = None
+    tokenizer: str | None = None
+    connections: int = CONNECTIONS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", parse_rules(self.rules or ()))
+        for name, least in (("batch_tokens", 1), ("null", 0), ("limit", 1), ("connections", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise SettingError(f"{name}={value} is too small: use {least} or more.")
+        kind, unused = ("loaded", _LOADED) if self.endpoint else ("served", _SERVED)
+        defaults = {field.name: field.default for field in fields(self)}
+        for name in unused:
+            if getattr(self, name) != defaults[name]:
+                raise SettingError(f"{name} applies to {kind} models only: leave it out.")
 
 
 @dataclass(frozen=True)
@@ -43,7 +75,6 @@ class Passes:
     queries: int
     inputs: int
     tokens: int
-    batches: int
     computed: int
     way: str = "plain"
 
@@ -74,16 +105,11 @@ class Sampling:
     stop: tuple[str, ...] = ()
     top: int = 0
 
-    def facts(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return {**asdict(self), "stop": list(self.stop)}
-
 
 class Model(Protocol):
     """A language model: it answers queries with log-probabilities and prompts with text.
 
-    `revision` is the commit that was loaded. The `device` of a served model is None, and its `device_name`
-    is `server`.
+    `revision` is the commit that was loaded; the `device` of a served model is None.
     """
 
     @property
@@ -96,13 +122,11 @@ class Model(Protocol):
     def revision(self) -> str | None: ...
     @property
     def device(self) -> torch.device | None: ...
-    @property
-    def device_name(self) -> str: ...
 
-    def settings(self, batch_tokens: int | None) -> dict[str, Any]:
-        """Everything that the numbers depend on: hashes of the model, device, number type, …"""
+    def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
+        """Everything that the scores, or the answers of a chat, depend on: hashes, device, number type, …"""
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, chat: bool = False) -> dict[str, Any]:
         """Further metadata, such as whether the model was loaded from the Hub under this name."""
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
@@ -121,3 +145,16 @@ class Model(Protocol):
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         """Completions of the prompts, in batches and in any order."""
+
+
+def run_signature(metadata: Mapping[str, Any], **parts: Any) -> str:
+    """One line that identifies a measurement, to report beside its number."""
+    revision = f"@{metadata['revision']}" if metadata["revision"] else ""
+    return signature(
+        gest=metadata["config"],
+        data=metadata["data_fingerprint"],
+        measure=metadata["measure"],
+        model=metadata["model"] + revision,
+        **parts,
+        version=metadata["gest_dataset"],
+    )

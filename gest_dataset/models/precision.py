@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.measures.measure import Measure
@@ -14,23 +15,20 @@ SAMPLES = 16
 
 def sample_ids(scores: pa.Table) -> set[str]:
     """Evenly spaced samples, and one for each template that has a score."""
-    ids = scores["id"].to_pylist()
-    rows = {round(i) for i in np.linspace(0, len(ids) - 1, min(SAMPLES, len(ids)))}
-    if "template" in scores.column_names:
-        templates = scores["template"].to_pylist()
-        rows |= {templates.index(template) for template in set(templates)}
-    return {ids[i] for i in rows}
+    frame = scores.to_pandas()
+    rows = np.linspace(0, len(frame) - 1, min(SAMPLES, len(frame))).round().astype(int)
+    ids = set(frame["id"].iloc[rows])
+    return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
 
 
 def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
     """The median and the largest difference of the scores that both tables have."""
-    half_scores, exact_scores = (_log_ratios(measure, table) for table in (half, exact))
-    differences = np.abs([half_scores[key] - exact_scores[key] for key in exact_scores if key in half_scores])
+    differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
     differences = differences[np.isfinite(differences)]
-    if not differences.size:
+    if differences.empty:
         return {"samples": 0, "median": None, "largest": None}
-    median, largest = float(np.median(differences)), float(differences.max())
-    return {"samples": int(differences.size), "median": median, "largest": largest}
+    median, largest = float(differences.median()), float(differences.max())
+    return {"samples": len(differences), "median": median, "largest": largest}
 
 
 def precision_note(dtype: str, error: dict[str, Any]) -> str:
@@ -43,12 +41,13 @@ def precision_note(dtype: str, error: dict[str, Any]) -> str:
     )
 
 
-def _log_ratios(measure: Measure, table: pa.Table) -> dict[Any, float]:
+def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:
     """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
-    if "unrelated" in table.column_names:
-        values = np.log(table["stereotype"].to_numpy()) - np.log(table["antistereotype"].to_numpy())
+    frame = table.to_pandas()
+    if "unrelated" in frame:
+        values = np.log(frame["stereotype"]) - np.log(frame["antistereotype"])
     else:
         assert measure.display is not None
         values = measure.display.value(table)
-    keys = [table[name].to_pylist() for name in ("id", "template") if name in table.column_names]
-    return dict(zip(zip(*keys, strict=True), values.tolist(), strict=True))
+    names = [name for name in ("id", "template") if name in frame]
+    return frame.assign(value=values).groupby(names)["value"].last()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -102,9 +101,8 @@ class NextSentenceScorer(Scorer):
         if any(sequence.type_ids for sequence in inputs):
             tensors["token_type_ids"], _ = pad([sequence.type_ids for sequence in inputs], 0, self.device)
         log_probs = self.model(**tensors).logits.float().log_softmax(dim=-1)
-        rows = [i for i, some in enumerate(lookups) for _ in some]
-        labels = [lookup.target for some in lookups for lookup in some]
-        values: Values = log_probs[rows, labels].cpu().double().numpy()
+        asked = [(i, lookup.target) for i, some in enumerate(lookups) for lookup in some]
+        values: Values = log_probs[tuple(zip(*asked, strict=True))].cpu().double().numpy()
         return values
 
 
@@ -170,17 +168,13 @@ class LanguageModelScorer(Scorer):
         if not self.gathers:
             return np.concatenate(list(map(self._full_values, inputs, lookups)))
         number: dict[tuple[int, int], int] = {}  # of a queried position (input, position)
-        rows = [
-            number.setdefault((i, lookup.position), len(number))
-            for i, some in enumerate(lookups)
-            for lookup in some
-        ]
+        flat = [(i, lookup) for i, some in enumerate(lookups) for lookup in some]
+        rows = [number.setdefault((i, lookup.position), len(number)) for i, lookup in flat]
         where = torch.tensor(list(number), device=self.device)
         states = self._states(inputs)[where[:, 0], where[:, 1]]
-        flat = list(chain.from_iterable(lookups))
         row = torch.tensor(rows, device=self.device)
-        target = torch.tensor([lookup.target for lookup in flat], device=self.device)
-        normalise = torch.tensor([lookup.normalise for lookup in flat], device=self.device)
+        target = torch.tensor([lookup.target for _, lookup in flat], device=self.device)
+        normalise = torch.tensor([lookup.normalise for _, lookup in flat], device=self.device)
         values = torch.empty(len(flat), dtype=torch.float32, device=self.device)
         for selected, with_normaliser in ((normalise, True), (~normalise, False)):
             if not selected.any():
@@ -194,9 +188,14 @@ class LanguageModelScorer(Scorer):
             values[selected] = some
         return values.cpu().double().numpy()  # some devices have no float64
 
+    def _full_logits(self, sequence: Input) -> Tensor:
+        """All logits at all positions of one input, by the whole model."""
+        logits: Tensor = self.model(**self._tensors([sequence])).logits[0]
+        return logits.float()
+
     def _full_values(self, sequence: Input, lookups: Sequence[Lookup]) -> Values:
-        """The slow path: all logits at all positions of one input."""
-        logits = self.model(**self._tensors([sequence])).logits[0].float()
+        """The slow path."""
+        logits = self._full_logits(sequence)
         values = []
         for lookup in lookups:
             normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
@@ -210,26 +209,36 @@ class LanguageModelScorer(Scorer):
         The full model takes each input alone and unpadded, which also reveals a model that depends on
         the padding, or a "causal" model that depends on the following tokens.
         """
-        positions = sorted({(n, lookup.position) for n, some in enumerate(lookups) for lookup in some})
-
-        def full_logits(some: Sequence[Input]) -> Tensor:
-            return _at(positions, [self.model(**self._tensors([one])).logits[0] for one in some])
-
         name = type(self.model).__name__
-        full = full_logits(inputs)
+        asked = [(n, lookup.position, lookup.target) for n, some in enumerate(lookups) for lookup in some]
+        number = {place: i for i, place in enumerate(sorted({(n, position) for n, position, _ in asked}))}
+
+        def at_positions(outputs: Sequence[Tensor] | Tensor) -> Tensor:
+            return torch.stack([outputs[n][position] for n, position in number])
+
+        full = at_positions([self._full_logits(one) for one in inputs])
+        finite = full[full.isfinite()]
         quantised = getattr(self.model, "is_quantized", False)
         relative = _QUANTISED_TOLERANCE if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
-        tolerance = relative * (1 + _largest(full))
+        tolerance = relative * (1 + (finite.abs().amax().item() if finite.numel() else 0.0))
         if self.causal:
-            longer = full_logits([one.followed_by(one.input_ids[:2]) for one in inputs])
+            longer = at_positions([self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs])
             if not _close(longer, full, _LOOKAHEAD_TOLERANCE * tolerance):
                 raise ModelError(
                     f"{name} depends on the following tokens, so it is not a causal language model as it "
                     f"is. Load it as a masked model, or with is_decoder=True."
                 )
-        self.gathers = _agrees(
-            lambda: self.head.logits(_at(positions, self._states(inputs))), full, tolerance
-        )
+
+        def agrees(compute: Callable[[Tensor], Tensor], expected: Tensor) -> bool:
+            try:
+                return _close(compute(at_positions(self._states(inputs))), expected, tolerance)
+            except _UNUSABLE as error:
+                if should_reduce_batch_size(error):
+                    raise
+                logger.debug("a fast path failed: %r", error)
+                return False
+
+        self.gathers = agrees(self.head.logits, full)
         if not self.gathers:
             self._note(
                 f"{name}: its head alone, or padding, gives other values than the whole model, so every pass "
@@ -237,14 +246,12 @@ class LanguageModelScorer(Scorer):
             )
             return
         if self.cuts:
-            states = _at(positions, self._states(inputs))
-            number = {place: i for i, place in enumerate(positions)}
-            asked = [(number[n, a.position], a.target) for n, some in enumerate(lookups) for a in some]
-            row, target = torch.tensor(asked, device=self.device).unbind(dim=-1)
+            pairs = [(number[n, position], token) for n, position, token in asked]
+            row, target = torch.tensor(pairs, device=self.device).unbind(dim=-1)
             ids = torch.unique(target)
-            log_probs = full.float().log_softmax(dim=-1)[row, target]
-            self.cuts = _agrees(lambda: self.head.columns(states, ids), full[:, ids], tolerance) and _agrees(
-                lambda: self.head.values(states, row, target, True, True), log_probs, tolerance
+            log_probs = full.log_softmax(dim=-1)[row, target]
+            self.cuts = agrees(lambda states: self.head.columns(states, ids), full[:, ids]) and agrees(
+                lambda states: self.head.values(states, row, target, True, True), log_probs
             )
         if not self.cuts:
             self._note(
@@ -255,20 +262,19 @@ class LanguageModelScorer(Scorer):
     @torch.inference_mode()
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether the whole model gives the same values for a packed row and for its texts separately."""
+        window = attention_window(self.model)
         separate = np.concatenate([self._full_values(*text) for text in texts])
         tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
         try:
-            difference = np.abs(self._full_values(*row) - separate)
-            largest = difference[np.isfinite(separate)].max()
-            window = attention_window(self.model)
-            if largest <= tolerance and row[0].size <= window:
+            difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
+            if difference <= tolerance and row[0].size <= window:
                 return True
-            reason = f"packed texts get other values, by up to {largest:.1g}"
-            if row[0].size > window:
-                reason = f"its attention window is {window} tokens"
+            reason = f"packed texts get other values, by up to {difference:.1g}"
         except _UNUSABLE as error:
             reason = f"it cannot process packed texts ({type(error).__name__})"
             logger.debug("the packed row failed: %r", error)
+        if row[0].size > window:
+            reason = f"its attention window is {window} tokens"
         self._note(
             f"{type(self.model).__name__}: {reason}, so shared prefixes are computed for each text "
             f"(slower but exact)."
@@ -276,29 +282,8 @@ class LanguageModelScorer(Scorer):
         return False
 
 
-def _at(positions: Sequence[tuple[int, int]], outputs: Sequence[Tensor] | Tensor) -> Tensor:
-    """The outputs at some positions (number of the input, position)."""
-    return torch.stack([outputs[n][position] for n, position in positions])
-
-
-def _largest(values: Tensor) -> float:
-    finite = values[values.isfinite()]
-    return finite.abs().amax().item() if finite.numel() else 0.0
-
-
-def _agrees(compute: Callable[[], Tensor], expected: Tensor, tolerance: float) -> bool:
-    """Whether a fast path gives the expected values, where those are finite."""
-    try:
-        return _close(compute(), expected, tolerance)
-    except _UNUSABLE as error:
-        if should_reduce_batch_size(error):
-            raise
-        logger.debug("a fast path failed: %r", error)
-        return False
-
-
 def _close(values: Tensor, expected: Tensor, tolerance: float) -> bool:
-    if values.shape != expected.shape:
-        return False
+    """Whether values are the expected ones, where those are finite."""
     finite = expected.isfinite()
-    return bool(((values[finite] - expected[finite]).abs() <= tolerance).all())
+    same_shape = values.shape == expected.shape
+    return same_shape and bool(((values[finite] - expected[finite]).abs() <= tolerance).all())

@@ -116,7 +116,8 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch], folder: P
         from gest_dataset.models.base import Settings
         from gest_dataset.models.score import score_configs
 
-        settings = Settings(batch.options, inputs.limit, inputs.batch_tokens, **loading)
+        given = {**vars(batch.options), "limit": inputs.limit, "batch_tokens": inputs.batch_tokens}
+        settings = Settings(**given, **loading)
         try:
             outcome = score_configs(model, missing, target, inputs.command, settings, flat=False)
         except GestError as error:

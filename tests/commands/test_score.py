@@ -225,9 +225,9 @@ def test_power_needs_no_model(gest: Gest) -> None:
         (("bert", "--device", "abacus"), 2, "Unknown device 'abacus'"),
         (("bert", "--revision", "main"), 2, "'bert' is a local model, and revisions exist on the Hub only"),
         (("./nothing",), 1, "There is no folder ./nothing"),
-        ((), 2, "No model was given"),
-        (("bert", "--endpoint", "http://127.0.0.1:9"), 2, "MODEL applies to loaded models only"),
-        (("bert", "--tokenizer", "bert"), 2, "--tokenizer applies to served models only"),
+        ((), 2, "Give either MODEL, or --endpoint"),
+        (("bert", "--endpoint", "http://127.0.0.1:9"), 2, "Give either MODEL, or --endpoint"),
+        (("bert", "--tokenizer", "bert"), 2, "tokenizer applies to served models only"),
     ],
 )
 def test_wrong_usage(

@@ -10,10 +10,11 @@ import pytest
 
 from gest_dataset.errors import GestError, ModelError, ScoringError
 from gest_dataset.measures import measure_of
-from gest_dataset.models.served import completions, plan, tokenizer
+from gest_dataset.models.identity import TEXTS
+from gest_dataset.models.served import completions, plan
 from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.completions import Capabilities, Item, detect_capabilities, find_model
-from gest_dataset.models.served.model import connect
+from gest_dataset.models.served.model import connect, load_tokenizer
 from gest_dataset.models.served.plan import make_batches, make_plan
 from gest_dataset.probes.queries import Query
 from tests.support import zoo
@@ -165,7 +166,7 @@ def test_finding_the_model() -> None:
 
 
 def sentence_ids() -> tuple[int, ...]:
-    return tuple(zoo.load("gpt2")[1](tokenizer.SENTENCES[0])["input_ids"])
+    return tuple(zoo.load("gpt2")[1](TEXTS[0])["input_ids"])
 
 
 @pytest.mark.parametrize(
@@ -229,12 +230,12 @@ def test_a_tokenizer_must_be_the_servers() -> None:
     with served("gpt2") as server:
         client = Client(server.url, 1)
         with pytest.raises(ModelError, match="is not the tokenizer of"):
-            tokenizer.load_tokenizer(str(zoo.directory("llama")), client, MODEL)
+            load_tokenizer(str(zoo.directory("llama")), client, MODEL)
         with pytest.raises(ModelError, match="cannot be loaded"):
-            tokenizer.load_tokenizer("/nowhere", client, MODEL)
-        assert tokenizer.load_tokenizer(str(zoo.directory("gpt2")), client, MODEL)[1] == []
+            load_tokenizer("/nowhere", client, MODEL)
+        assert load_tokenizer(str(zoo.directory("gpt2")), client, MODEL)[1] == []
     with served("gpt2", replace(VLLM, tokenize=False)) as server:
-        _, (note,) = tokenizer.load_tokenizer(str(zoo.directory("gpt2")), Client(server.url, 1), MODEL)
+        _, (note,) = load_tokenizer(str(zoo.directory("gpt2")), Client(server.url, 1), MODEL)
         assert "not checked" in note
 
 

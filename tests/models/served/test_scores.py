@@ -91,7 +91,7 @@ def test_wrong_uses() -> None:
     with served("gpt2") as server:
         with pytest.raises(SettingError, match="causal"):
             score(server, "gpt2", "stereoset_control_gender")
-        with pytest.raises(SettingError, match="served model"):
+        with pytest.raises(SettingError, match="null applies to loaded models only"):
             score(server, "gpt2", "en", null=1)
         with pytest.raises(ModelError, match="available models: tiny"):
             gest_dataset.score("tinny", "en", endpoint=server.url)
