@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# a worker takes whole files, as the tests of a file share what is slow to prepare
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: install demo test test-all test-oldest test-newest validate fuzz mutants lint types docs card page \
 	screenshots bench clean
@@ -25,7 +27,7 @@ $(VENV)/.smollm2: $(STAMP)
 	touch $@
 
 test: lint types
-	$(BIN)/python -m pytest -n auto -m "not slow and not fuzz"
+	$(PYTEST) -m "not slow and not fuzz"
 
 # for the slow tests: a MiniLM model, Gradio for the metric pages, and Ray
 $(VENV)/.all: $(VENV)/.smollm2
@@ -34,7 +36,7 @@ $(VENV)/.all: $(VENV)/.smollm2
 	touch $@
 
 test-all: lint types $(VENV)/.all
-	$(BIN)/python -m pytest -n auto
+	$(PYTEST)
 
 # The main job with only the required dependencies, in a fresh environment: their lowest versions that
 # pyproject.toml allows, and the newest ones

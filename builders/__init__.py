@@ -126,7 +126,7 @@ def fingerprint(config: Config | None = None) -> str:
     """
     parts: list[str] = []
     for each in [config] if config else CONFIGS.values():
-        parts += [each.name, str(each.version), *sources.blob_ids(each.sources)]
+        parts += [each.name, str(each.version), *(sources.find_source(key).blob for key in each.sources)]
         if each.embedded:
             parts.append(sources.git_blob_id(each.embedded.read_bytes()))
         if each.custom:

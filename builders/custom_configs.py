@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from datasets import Features
 
 from gest_dataset import user_data
-from gest_dataset.builders.config import Config, CustomData, Dropped, Family, Field, Fields, File, Row
+from gest_dataset.builders.config import KIND_FIELDS, Config, CustomData, Dropped, Family, Fields, File, Row
 from gest_dataset.data.folder import read_table
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
@@ -49,10 +48,7 @@ def _config(reserved: Container[str], folder: Path, metadata: dict[str, Any]) ->
     unknown = [code for code in metadata["languages"] if code not in LANGUAGES]
     if unknown:
         raise ValueError(f"its language {unknown[0]!r} is missing")
-    fields = {
-        name: Field(entry["meaning"], Features.from_dict({name: entry["feature"]})[name])
-        for name, entry in metadata["fields"].items()
-    }
+    fields = KIND_FIELDS[metadata["kind"]]
     path = folder / f"{metadata['sha256']}.parquet"
     return Config(
         name=folder.name,

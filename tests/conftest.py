@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,8 +37,14 @@ os.environ.update(
 import datasets  # noqa: E402
 
 import gest_dataset  # noqa: E402, F401
+from gest_dataset import cli  # noqa: E402
 
 datasets.disable_progress_bars()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest file comes first, so that no worker waits for it at the end."""
+    items.sort(key=lambda item: item.path.parent.name != "validation")
 
 
 def pytest_sessionfinish() -> None:
@@ -81,6 +89,35 @@ def use(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GEST_MIRROR", str(directory))
     monkeypatch.setenv("GEST_SOURCES", str(directory / MANIFEST))
     return directory
+
+
+Gest = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def gest(
+    one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Gest:
+    """Run a command in this process, on the test mirror and in `tmp_path`; keywords are variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "xterm")  # in a dumb terminal, rich ignores COLUMNS
+
+    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        code = 0
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", ["gest", *map(str, arguments)])
+            try:
+                cli.main()
+            except SystemExit as ended:
+                code = int(ended.code or 0)
+        stdout, stderr = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, code, stdout, stderr)
+
+    return run
 
 
 @pytest.fixture

@@ -103,15 +103,15 @@ def run(
 
 def _to_json(added: AddedLanguage) -> dict[str, Any]:
     files = {}
-    for name, read in added.files.items():
+    for read in added.files.values():
         reasons = read.reasons.most_common()
         rejected = {reason: {"count": n, "examples": read.examples(reason)} for reason, n in reasons}
-        files[name] = {"rows": read.number, "rejected": rejected}
+        files[read.path.name] = {"rows": read.number, "rejected": rejected}
     return {
         "configs": {config.name: config.published_rows for config in added.configs},
         "files": files,
-        "translated": added.translated,
-        "pairs": added.pairs,
+        "translated": added.sentences("translations"),
+        "pairs": added.sentences("pairs"),
         "confirmed": added.confirmed,
         "report": str(added.report),
     }
@@ -120,22 +120,23 @@ def _to_json(added: AddedLanguage) -> dict[str, Any]:
 def _show(added: AddedLanguage) -> None:
     from gest_dataset.stereotypes import STEREOTYPES
 
-    for name, read in added.files.items():
+    for read in added.files.values():
         accepted = read.number - len(read.rejected)
-        out.print(f"{name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
+        out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
         examples = {reason: read.examples(reason) for reason in read.reasons}
         show_problems(read.reasons, examples, prefix="  rejected: ", console=out)
+    translated, pairs = added.sentences("translations"), added.sentences("pairs")
     rows = [
-        (f"{number} {stereotype.name}", added.translated[number], added.pairs[number])
+        (f"{number} {stereotype.name}", translated[number], pairs[number])
         for number, stereotype in STEREOTYPES.items()
     ]
-    rows.append(("all", added.translated.total(), added.pairs.total()))
+    rows.append(("all", translated.total(), pairs.total()))
     show_table("Sentences of GEST", ("stereotype", "translated", "with a pair"), rows, total=True)
-    if added.pairs and added.confirmed is not None:
+    if pairs and added.confirmed is not None:
         out.print(f"The rules confirm the genders of both variants in {added.confirmed:,} pairs.")
-    elif added.pairs:
+    elif pairs:
         out.print("The variants' genders were not checked; pass --parser-model (and --rules) to check them.")
-    if added.pairs:
+    if pairs:
         out.print(f"Statistical power: gest score MODEL --config {added.language.code}_pairs --power")
     for config in added.configs:
         out.print(f'{config.name}: import gest_dataset, then load_dataset("gest", "{config.name}")')

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gest_dataset.commands.console import command_line, err, out, show_json, show_problems, silence_libraries
-from gest_dataset.errors import ConfigError
+from gest_dataset.commands.options import check_model
 
 if TYPE_CHECKING:
     from gest_dataset.models.chat.answers import Answers
     from gest_dataset.models.chat.ask import Estimate
 
-_PROBES = (
-    "choice: who would say it. first-person: a text in the first person (Slavic languages). story: a "
-    "character with a motto."
-)
 Price = Annotated[float | None, typer.Option(min=0, help="Price per million input or output tokens.")]
 
 
@@ -53,8 +49,7 @@ def run(
     """Ask a chat model: whom does it name, and whom does it write about?
 
     Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it arrives: rerun the same command
-    to resume. A few prompts are sent first, to
-    estimate tokens, time and cost.
+    to resume. A few prompts are sent first, to estimate tokens, time and cost.
     """
     arguments = {**locals(), "stop": stop or ()}
 
@@ -67,8 +62,7 @@ def run(
     if reread is not None:
         _show(ask.reread(reread, parser, parser_model), as_json, None)
         return
-    if (model is None) == (endpoint is None) or (endpoint is None and served is not None):
-        raise ConfigError("Pass either MODEL, or --endpoint URL --model NAME.")
+    check_model(model, endpoint, served)
     settings = AskSettings(**{field.name: arguments[field.name] for field in fields(AskSettings)})
     name = probe if language == "en" else f"{probe}-{language}"
     folder = output or default_folder(str(model or served or endpoint), revision, limit) / name
@@ -108,13 +102,9 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
         return
     measure = MEASURES[facts["measure"]]
     tables.show_result(measure, result, f"{facts['config']}: {facts['model']}")
-    if math.isnan(result[measure.headline(result).name]):
-        words, sentences = measure.describe_undefined(result)
-        lines = [f"{words}.", *sentences]
-    else:
-        lines = [*tables.verdict_lines(measure, result), *measure.describe(result, facts)]
-    lines.append(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
-    for line in lines:
+    undefined = math.isnan(result[measure.headline(result).name])
+    for line in [] if undefined else measure.describe(result, facts):
         out.print(line)
+    out.print(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
     show_problems(facts["skipped"], facts["examples"], console=out)
     out.print(answers.signature, style="dim")

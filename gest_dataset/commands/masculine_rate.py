@@ -122,16 +122,14 @@ def run(
 
 
 def _show(run: Run) -> None:
-    """The table of a run, and the sentences below it."""
-    from gest_dataset.commands.tables import show_grid
+    """The verdict on a run, its table, and the sentences below it."""
+    from gest_dataset.commands.tables import show_result
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 
     result, facts = run.result["result"], run.manifest.metadata
     convention = ", as the paper prints them" if facts["convention"] == "published" else ""
     title = f"Masculine rates{convention}: {facts['system']}, {facts['language']}"
-    show_grid(MASCULINE_RATE.grid(result), title)
-    if result["f_s"] is None:
-        out.print("(-: undefined, because a stereotype has no sentence of known gender)")
+    show_result(MASCULINE_RATE, result, title)
     known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
     out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
     for line in MASCULINE_RATE.sentences("uncertainty", result):

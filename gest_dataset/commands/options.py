@@ -68,17 +68,7 @@ def system_of(system: str | None, translations: Path | None) -> str:
     return system if system is not None else f"file:{translations}"
 
 
-def check_model(
-    model: str | None, endpoint: str | None, loaded: Mapping[str, Any], served: Mapping[str, Any]
-) -> None:
-    """Refuse options of loaded models for a served one, and the other way round."""
-    misplaced = [name for name, value in (loaded if endpoint else served).items() if value is not None]
-    if endpoint and model is not None:
-        misplaced.insert(0, "MODEL")
-    if misplaced:
-        kind = "loaded" if endpoint else "served"
-        raise ConfigError(
-            f"{misplaced[0]} applies to {kind} models only. Give MODEL, or --endpoint and --model."
-        )
-    if endpoint is None and model is None:
-        raise ConfigError("No model was given. Give MODEL, or --endpoint URL --model NAME.")
+def check_model(model: str | None, endpoint: str | None, served: str | None) -> None:
+    """Require either a model to load or the address of a served one."""
+    if (model is None) == (endpoint is None) or (served is not None and endpoint is None):
+        raise ConfigError("Give either MODEL, or --endpoint URL with --model NAME.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -44,7 +44,7 @@ def run(
     endpoint: str | None = None,
     served: str | None = None,
     tokenizer: str | None = None,
-    connections: int | None = None,
+    connections: int = 8,
 ) -> None:
     """Score a model: which gender stereotypes has it learned, and how strongly?
 
@@ -53,56 +53,37 @@ def run(
     time; rerun the same command to resume. With several configs, one line per config: the headline with its
     95 % interval, its verdict, scored samples of all samples, new or kept.
     """
-    loaded = {"--revision": revision, "--batch-tokens": batch_tokens}
-    loaded |= {"--device-map": device_map, "--quantization": quantization}
-    remote = {"--model": served, "--tokenizer": tokenizer, "--connections": connections}
-    options.check_model(model, endpoint, loaded, remote)
+    arguments = locals()
+    options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs
-    from gest_dataset.models.served.model import CONNECTIONS, connect
     from gest_dataset.models.user_data import data_name, read_user_data
-    from gest_dataset.probes.author_rules import parse_rules
-    from gest_dataset.probes.probe import Options
     from gest_dataset.runs.folder import default_folder
 
     console.silence_libraries()
     limits = gates.parse_limits(gates.ABOVE, fail_above)
     limits += gates.parse_limits(gates.UNLESS_BELOW, fail_unless_below)
-    configs = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
+    configs: Any = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
     several = len(configs) > 1
     if power:
         _show_power(read_user_data(data, config) if data is not None else list(configs), limit, as_json)
         return
-    settings = Settings(
-        Options(_parse_templates(templates), multi_token, rules=parse_rules(rules or ())),
-        limit,
-        batch_tokens,
-        null,
-        distributed.join(device, device_map),
-        dtype,
-        revision,
-        trust_remote_code,
-        device_map,
-        quantization,
-    )
-    subject: Any = model
-    if endpoint is not None:
-        subject = connect(endpoint, served, tokenizer, connections or CONNECTIONS)
+    given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
+    settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
+    if data is not None:
+        configs, folder = read_user_data(data, config), output or folder / data_name(data, config)
 
     def show(run: ScoredRun) -> None:
         if not as_json:
-            _show_run(run) if verbose or not several else out.print(*_fields(run))
+            _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
-    flat = output is not None
-    rows: Any = configs
-    if data is not None:
-        rows, folder = read_user_data(data, config), output or folder / data_name(data, config)
-    outcome = score_configs(subject, rows, folder, console.command_line(), settings, flat, show)
+    flat, command = output is not None, console.command_line()
+    outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
     if not distributed.is_main():
         return
     page = _write_report(outcome, folder if several else None)
@@ -201,8 +182,8 @@ def _caveats(run: ScoredRun) -> list[str]:
     return lines
 
 
-def _show_run(run: ScoredRun) -> None:
-    """Print the tables of a run, its verdict, its rank among published models, and what was left out."""
+def _show_run(run: ScoredRun, verbose: bool) -> None:
+    """Print the verdict on a run, its tables, its rank among published models, and what was left out."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
@@ -211,9 +192,9 @@ def _show_run(run: ScoredRun) -> None:
     measure = MEASURES[facts["measure"]]
     if not run.new:
         err.print(f"{run.path} is already finished; nothing is computed again.")
-    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}")
+    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}", verbose)
     published = rank_among_published(facts, run.result)
-    lines = [*tables.verdict_lines(measure, run.result), *([published.text()] if published else [])]
+    lines = [published.text()] if published else []
     for line in [*lines, *_caveats(run), f"{facts['scored']:,} of {facts['asked']:,} samples have a score."]:
         out.print(line)
     console.show_problems(facts["skipped"], most=5, console=out)

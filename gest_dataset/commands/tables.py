@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from rich.text import Text
@@ -17,40 +18,60 @@ _STYLES = {"female": "magenta", "male": "cyan", None: "bold"}
 # Width of the terminal -> width of a bar, which is odd so that 1 is in the middle
 _BAR_WIDTHS = {92: 25, 82: 15, 72: 9}
 _MIN_WIDTH_FOR_NAMES = 48
+_LONGEST_NAME = 34  # of a line, in a terminal of up to 92 columns
+_MOST_TEMPLATES = 4
 _ASCII = str.maketrans("·│━●", ".|=o")
 
 
-def show_result(measure: Measure, result: Result, title: str) -> None:
-    """Print the tables of a result: one per template, and their mean if there are several."""
+def show_result(measure: Measure, result: Result, title: str, verbose: bool = True) -> None:
+    """Print the verdict, then a table: for each template if `verbose`, else of the templates side by side."""
+    for line in verdict_lines(measure, result):
+        out.print(line)
     parts = template_results(result)
-    for template, part in parts.items():
-        show_grid(measure.grid(part), f"{title}, template {template}" if template else title)
     if "by_template" in result:
         name = measure.headline(result).name
         lines = [Line(f"template {number}", (Estimate.of(part, name),)) for number, part in parts.items()]
         lines[-1] = replace(lines[-1], ends_section=True)
         mean = Line("mean", (Estimate.of(result, name),), bold=True)
         show_grid(Grid((name,), (*lines, mean)), f"{title}, all templates")
+    if len(parts) == 1 or verbose:
+        for template, part in parts.items():
+            show_grid(measure.grid(part), f"{title}, template {template}" if template else title)
+    elif len(parts) <= _MOST_TEMPLATES:
+        _show_templates({number: measure.grid(part) for number, part in parts.items()}, title)
+
+
+def _show_templates(grids: Mapping[int, Grid], title: str) -> None:
+    """Print the values of several templates side by side."""
+    table = new_table(f"{title}, q by template", ["", *map(str, grids)])
+    for lines in zip(*(grid.lines for grid in grids.values()), strict=True):
+        values = [format_value(line.estimates[0].value) for line in lines]
+        style = "bold" if lines[0].bold else None
+        table.add_row(lines[0].name, *values, style=style, end_section=lines[0].ends_section)
+    print_table(table)
 
 
 def show_grid(grid: Grid, title: str) -> None:
     """Print a grid as a table: estimates with intervals, sample counts and bars."""
-    named = out.width >= _MIN_WIDTH_FOR_NAMES or not any(line.short_name for line in grid.lines)
-    counted = named and any(line.count is not None for line in grid.lines)
+    rows = [line for line in grid.lines if line.count != 0]
+    longest = max(_LONGEST_NAME, out.width - 58) if out.width >= _MIN_WIDTH_FOR_NAMES else 0
+    spare = out.width - 24 * (len(grid.headings) - 1)
+    counted = spare >= _MIN_WIDTH_FOR_NAMES + 10 and any(line.count is not None for line in rows)
     headings = [text for heading in grid.headings for text in (heading, INTERVAL)]
     table = new_table(title, ["", *headings, *(["n"] if counted else [])])
-    width = next((bar_width for least, bar_width in _BAR_WIDTHS.items() if out.width >= least), 0)
+    width = next((bar_width for least, bar_width in _BAR_WIDTHS.items() if spare >= least), 0)
     axis = grid.axis if width else None
     if axis is not None:
-        values = [line.estimates[0].value for line in grid.lines]
+        values = [line.estimates[0].value for line in rows]
         reach = max([2.0, *(max(value, 1 / value) for value in values if 0 < value < math.inf)])
         ends = axis.ends or (1 / reach, reach)
         left, right = (format_value(end, 1 if axis.ratio else 0) for end in ends)
         half = width // 2
         table.add_column(f"{left:<{half}}{'1' if axis.ratio else '':1}{right:>{half}}", no_wrap=True)
         table.caption = axis.caption
-    for line in grid.lines:
-        cells: list[str | Text] = [line.name if named else line.short_name or line.name]
+    for line in rows:
+        is_long = line.short_name and len(line.name) > longest
+        cells: list[str | Text] = [line.short_name or "" if is_long else line.name]
         for estimate in line.estimates:
             texts = format_value(estimate.value, grid.digits), span(estimate, grid.digits)
             cells += ("", "") if estimate is EMPTY else texts
@@ -120,8 +141,11 @@ def verdict_lines(measure: Measure, result: Result) -> list[str]:
     """The verdict in words, with the zone of negligible effects and the random baselines."""
     head = measure.headline(result)
     estimate = Estimate.of(result, head.name)
+    if math.isnan(estimate.value):
+        label, *sentences = measure.sentences("undefined", result)
+        return [f"{label}.", *sentences]
     if any(map(math.isnan, estimate)):
-        return []
+        return [f"{TOO_FEW_SAMPLES}: {head.symbol} {format_number(estimate.value)} has no interval."]
     marks = head.null, result["zone_low"], result["zone_high"]
     (low, high), (_, least, most) = format_distinct(estimate[1:], marks)
     label = head.verdict_labels[result["verdict"]]

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -22,11 +23,11 @@ from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from gest_dataset import languages as all_languages
 from gest_dataset.builders import frames, neutral, pairs
-from gest_dataset.builders.config import KIND_FIELDS, Config, Row
+from gest_dataset.builders.config import Config
 from gest_dataset.builders.families import EUROGEST
 from gest_dataset.builders.gest import ids_by_text
 from gest_dataset.custom.language import language_of
-from gest_dataset.custom.store import NewConfig, add_config
+from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
 from gest_dataset.data.tables import read_table
@@ -159,43 +160,44 @@ def _import_language(
         "pairs": Counter({EMPTY: sum(~has.any(axis=1)), HALF: sum(has.masculine != has.feminine)}),
         "neutral": Counter[str](),
     }
-    rows = {"pairs": pairs.merge_rows(_pair_rows(language, lines[is_pair]), dropped["pairs"])}
+    is_slavic = language.family == "Slavic"  # whose languages have the rule of the first letter
+    made = (
+        pairs.pair_row(*_facts(code, line), line.masculine, line.feminine, first_letter=is_slavic)
+        for line in lines[is_pair].itertuples()
+    )
+    rows = {"pairs": pairs.merge_rows(made, dropped["pairs"])}
     if has.neutral.any():
         try:
             frame_files = {key: sources.fetch(key) for key in frames.frame_sources(code)}
             choices = frames.read_frames(code, frame_files, frame_kind)
-            framed = _neutral_rows(language, lines[has.neutral & ~is_pair], choices)
+            framed = (
+                neutral.neutral_row(
+                    *_facts(code, line), line.neutral, frames.choose_frame(line.neutral, choices)
+                )
+                for line in lines[has.neutral & ~is_pair].itertuples()
+            )
             rows["neutral"] = pairs.merge_rows(framed, dropped["neutral"])
         except ConfigError as error:
             problem = str(error)
     if any(rows.values()) and code not in LANGUAGES:
         all_languages.add(language)
-    configs = []
-    for kind, frame in (("pairs", ""), ("neutral", f", in frames with a {frame_kind}")):
-        if rows.get(kind):
-            new = NewConfig(
-                name=f"eurogest_{code}_{kind}",
-                family=EUROGEST,
-                description=f"EuroGEST in {language.name}: {kind}{frame}",
-                languages=tuple(dict.fromkeys((code, "en"))),
-                licence=LICENCE,
-                fields=KIND_FIELDS[kind],
-                dropped=dict(+dropped[kind]),
-            )
-            configs.append(add_config(new, rows[kind], replace))
+    new = [
+        NewConfig(
+            name=f"eurogest_{code}_{kind}",
+            family=EUROGEST,
+            description=f"EuroGEST in {language.name}: {kind}{frame}",
+            languages=tuple(dict.fromkeys((code, "en"))),
+            licence=LICENCE,
+            kind=kind,
+            dropped=dict(+dropped[kind]),
+        )
+        for kind, frame in (("pairs", ""), ("neutral", f", in frames with a {frame_kind}"))
+        if rows.get(kind)
+    ]
+    configs = add_configs([(one, rows[one.kind]) for one in new], replace)
     return ImportedLanguage(code, tuple(configs), dict(dropped["pairs"] + dropped["neutral"]), problem)
 
 
-def _pair_rows(language: Language, lines: pd.DataFrame) -> Iterator[Row | str]:
-    """Yield the pairs, or the rules that they break; the rule of the first letter is for Slavic languages."""
-    is_slavic = language.family == "Slavic"
-    for _, line in lines.iterrows():
-        facts = (line.sentence_id, language.code, SYSTEM, line.stereotype, line.source)
-        yield pairs.pair_row(*facts, line.masculine, line.feminine, first_letter=is_slavic)
-
-
-def _neutral_rows(language: Language, lines: pd.DataFrame, choices: Sequence[frames.Frame]) -> Iterator[Row]:
-    """Yield the neutral sentences in frames."""
-    for _, line in lines.iterrows():
-        facts = (line.sentence_id, language.code, SYSTEM, line.stereotype, line.source, line.neutral)
-        yield neutral.neutral_row(*facts, frames.choose_frame(line.neutral, choices))
+def _facts(code: str, line: Any) -> tuple[str | None, str, list[str], int, str]:
+    """The first arguments of `pair_row` and `neutral_row`."""
+    return line.sentence_id, code, SYSTEM, line.stereotype, line.source

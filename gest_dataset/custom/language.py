@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from gest_dataset import builders, languages, user_data
-from gest_dataset.builders.config import KIND_FIELDS, Config, Family
+from gest_dataset.builders.config import Config, Family
 from gest_dataset.builders.custom_configs import FOLDER
 from gest_dataset.builders.families import FAMILIES
 from gest_dataset.custom.rows import TEXTS, FileRows, RowReader, is_script
@@ -36,8 +36,7 @@ class AddedLanguage:
     """A language that was added.
 
     Attributes:
-        files: The valid and the rejected rows of each file, by file name.
-        translated, pairs: The numbers of sentences with a translation and with a pair, by stereotype.
+        files: The valid and the rejected rows of the files, by kind: `translations` and `pairs`.
         confirmed: In how many pairs the rules confirm both genders; None if they were not checked.
         report: The CSV file with the rejected rows.
     """
@@ -45,10 +44,13 @@ class AddedLanguage:
     language: Language
     configs: tuple[Config, ...]
     files: Mapping[str, FileRows]
-    translated: Counter[int]
-    pairs: Counter[int]
     confirmed: int | None
     report: Path
+
+    def sentences(self, kind: str) -> Counter[int]:
+        """The number of sentences with a translation or a pair, by stereotype."""
+        rows = self.files[kind].rows if kind in self.files else []
+        return Counter({row["sentence_id"]: row["stereotype"] for row in rows}.values())
 
 
 def language_of(
@@ -134,9 +136,19 @@ def add_language(
             )
     languages.add(language, replace)
     dataset = _family(language, "one word" if max_words == 1 else f"at most {max_words} words", source)
-    licence = licence or UNKNOWN_LICENCE
-    new = [(_new_config(language, dataset, kind, read, licence), read.rows) for kind, read in files.items()]
-    configs = add_configs(new, replace)
+    new = [
+        NewConfig(
+            name=f"{language.code}_{kind}",
+            family=dataset,
+            description=f"{_CONTENT[kind]} in {language.name}, added by a user",
+            languages=(language.code, SOURCE),
+            licence=licence or UNKNOWN_LICENCE,
+            kind=kind,
+            dropped=dict(read.reasons),
+        )
+        for kind, read in files.items()
+    ]
+    configs = add_configs([(one, files[one.kind].rows) for one in new], replace)
     if rules is not None:
         grammars.add_rules(language.code, rules, replace)
     default_report = user_data.user_data_folder() / FOLDER / configs[0].name / REPORT
@@ -145,18 +157,7 @@ def add_language(
     cells = ([line.get(column, "") for column in _REPORT_COLUMNS] for line in lines)
     with atomic_path(report_path) as partial:
         partial.write_text(csv_text(_REPORT_COLUMNS, cells), encoding="utf-8")
-    translated = files["translations"].rows if "translations" in files else []
-    pairs = files["pairs"].rows if "pairs" in files else []
-    ids = {row["sentence_id"]: row["stereotype"] for row in translated}
-    return AddedLanguage(
-        language=language,
-        configs=tuple(configs),
-        files={read.path.name: read for read in files.values()},
-        translated=Counter(ids.values()),
-        pairs=Counter(stereotype for stereotype, _ in {(row["stereotype"], row["source"]) for row in pairs}),
-        confirmed=confirmed,
-        report=report_path,
-    )
+    return AddedLanguage(language, tuple(configs), files, confirmed, report_path)
 
 
 def remove_language(code: str) -> list[str]:
@@ -211,15 +212,3 @@ def _family(language: Language, words: str, source: str | None) -> Family:
     template = FAMILIES["custom"]
     texts = {name: getattr(template, name).format(**facts) for name in ("title", "description", "limits")}
     return replace(template, name=language.code, homepage=source or template.homepage, **texts)
-
-
-def _new_config(language: Language, family: Family, kind: str, read: FileRows, licence: str) -> NewConfig:
-    return NewConfig(
-        f"{language.code}_{kind}",
-        family,
-        f"{_CONTENT[kind]} in {language.name}, added by a user",
-        (language.code, "en"),
-        licence,
-        KIND_FIELDS[kind],
-        dict(read.reasons),
-    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import regex
 import yaml
 
@@ -17,7 +18,7 @@ from gest_dataset.builders.pairs import MERGED, pair_row
 from gest_dataset.builders.words import composed
 from gest_dataset.data.tables import Table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender.texts import MAX_LENGTH, is_garbled
+from gest_dataset.gender.texts import damage
 from gest_dataset.languages import Language
 from gest_dataset.translation.sentences import GestSentence
 
@@ -28,13 +29,10 @@ COLUMNS: dict[str, list[str]] = yaml.safe_load(
 TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
 DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
-# Reasons for rejecting a row, besides those of `builders.pairs`
+# Reasons for rejecting a row, besides those of `builders.pairs` and `gender.texts.damage`
 UNKNOWN = "not a sentence of GEST"
 DISAGREE = "id, source and stereotype are not of one sentence"
 DUPLICATE = "a duplicate"
-EMPTY = "empty"
-TOO_LONG = f"longer than {MAX_LENGTH:,} characters"
-GARBLED = "garbled: decoded with a wrong encoding"
 ENGLISH = "still English"
 SCRIPT = "in another script"
 # Bounds that real translations set (docs/add-a-language.md)
@@ -105,13 +103,14 @@ class RowReader:
         """The valid and the rejected rows of a table; `mapping` has the fields of columns by name."""
         code = self.language.code
         columns = self._columns(table, kind, mapping)
-        values = [
-            ["" if one is None else str(one) for one in table.columns[name]] for name in columns.values()
-        ]
-        numbered = enumerate(
-            (dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)), start=1
-        )
-        lines = [(number, cells) for number, cells in numbered if cells.get("language", code) == code]
+        cells = {field: table.columns[name] for field, name in columns.items()}
+        frame = pd.DataFrame(cells, dtype=object).fillna("").astype(str)
+        frame.index += 1
+        if "language" in frame:
+            frame = frame[frame["language"] == code]
+        if frame.empty:
+            raise DataError(f"{table.path} has no rows in {code!r}.")
+        lines = list(zip(frame.index, frame.to_dict("records"), strict=True))
         result = FileRows(table.path, columns, len(lines))
         accepted: dict[tuple[str, str], tuple[int, Row]] = {}  # by system and id of the sentence
         for number, cells in lines:
@@ -124,8 +123,6 @@ class RowReader:
                 continue
             for key, row in rows.items():
                 accepted.setdefault(key, (number, row))
-        if not lines:
-            raise DataError(f"{table.path} has no rows in {code!r}.")
         merged: dict[str, Row] = {}
         for number, row in (accepted[key] for key in sorted(accepted)):
             first = merged.setdefault(row["id"], row)
@@ -206,15 +203,10 @@ def words(text: str) -> list[str]:
     return list(_WORD.findall(text.translate(STRAIGHT_QUOTES).lower()))
 
 
-def find_problem(text: str, source: str, script: str, english: Container[str]) -> str | None:
-    """The reason why a text is not a translation of its source, or None; `english` holds English words."""
-    letters = _LETTER.findall(text)
-    if not letters:
-        return EMPTY
-    if len(text) > MAX_LENGTH:
-        return TOO_LONG
-    if is_garbled(text):
-        return GARBLED
+def find_problem(text: str, source: str, script: str, english: Container[str]) -> str:
+    """Why a text is not a translation of its source, or the empty string; `english` holds English words."""
+    if damaged := damage(text):
+        return damaged
     in_text, in_source = words(text), set(words(source))
     number = len(in_text) or 1
     if (
@@ -222,8 +214,9 @@ def find_problem(text: str, source: str, script: str, english: Container[str]) -
         or sum(word in english for word in in_text) / number > _MAX_ENGLISH_WORDS
     ):
         return ENGLISH
+    letters = _LETTER.findall(text)
     in_script = len(_script_pattern(script).findall("".join(letters)))
-    return SCRIPT if in_script / len(letters) < _MIN_SCRIPT_LETTERS else None
+    return SCRIPT if in_script / len(letters) < _MIN_SCRIPT_LETTERS else ""
 
 
 def is_script(code: str) -> bool:

@@ -9,10 +9,9 @@ from io import BytesIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import Features
 
 from gest_dataset import builders, user_data
-from gest_dataset.builders.config import Config, Family, Fields, Row, features_of
+from gest_dataset.builders.config import KIND_FIELDS, Config, Family, Row, features_of
 from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.errors import ConfigError
 from gest_dataset.storage import atomic_path, folder_lock, write_json
@@ -22,7 +21,8 @@ from gest_dataset.storage import atomic_path, folder_lock, write_json
 class NewConfig:
     """The metadata of a config to add.
 
-    `languages` are codes, that of the texts first; `dropped` counts the rows that were left out, by reason.
+    `kind` is a key of `KIND_FIELDS`, `languages` are codes (that of the texts first), `dropped` counts the
+    rows that were left out, by reason.
     """
 
     name: str
@@ -30,7 +30,7 @@ class NewConfig:
     description: str
     languages: tuple[str, ...]
     licence: str
-    fields: Fields
+    kind: str
     dropped: dict[str, int] = field(default_factory=dict)
 
 
@@ -43,44 +43,27 @@ def check_name(name: str) -> None:
         raise ConfigError(f"{built_in[name.casefold()]} is built into gest-dataset and cannot be replaced.")
 
 
-def add_config(new: NewConfig, rows: Iterable[Row], replace: bool = False) -> Config:
-    """Add a config with its rows."""
-    return add_configs([(new, rows)], replace)[0]
-
-
 def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: bool = False) -> list[Config]:
-    """Add several configs, or none if one of them cannot be added.
+    """Add configs with their rows, or none if one of them cannot be added.
 
     An identical config is left as it is; a different one is replaced only with `replace`.
     """
     prepared = []
     for new, rows in configs:
         check_name(new.name)
-        features, buffer = features_of(new.fields), BytesIO()
+        features, buffer = features_of(KIND_FIELDS[new.kind]), BytesIO()
         encoded = [features.encode_example(row) for row in rows]
         if not encoded:
             raise ConfigError(f"{new.name} has no rows.")
         pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
-        fields = {
-            name: {"meaning": one.meaning, "feature": Features({name: one.feature}).to_dict()[name]}
-            for name, one in new.fields.items()
-        }
-        metadata = {
-            "family": asdict(new.family),
-            "description": new.description,
-            "languages": list(new.languages),
-            "licence": new.licence,
-            "fields": fields,
-            "dropped": new.dropped,
-            "rows": len(encoded),
-            "sha256": hashlib.sha256(buffer.getvalue()).hexdigest(),
-        }
+        content = buffer.getvalue()
+        metadata = {**asdict(new), "rows": len(encoded), "sha256": hashlib.sha256(content).hexdigest()}
         folder = user_data.user_data_folder() / FOLDER / new.name
         existing = builders.CONFIGS.get(new.name)
         same = existing and existing.custom and existing.custom.digest == metadata_digest(metadata)
         if folder.exists() and not replace and not same:
             raise ConfigError(f"{new.name} already exists with different rows. Use --replace to replace it.")
-        prepared.append((folder, metadata, buffer.getvalue()))
+        prepared.append((folder, metadata, content))
     with folder_lock(user_data.user_data_folder()):
         for folder, metadata, content in prepared:
             file = folder / f"{metadata['sha256']}.parquet"

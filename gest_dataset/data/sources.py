@@ -83,29 +83,32 @@ def table() -> dict[str, Source]:
 
 @lru_cache(maxsize=8)
 def _read_table(path: Path) -> dict[str, Source]:
-    try:
-        repositories = json.loads(path.read_text(encoding="utf-8"))
-        sources = [
-            Source(repository, file, entry["commit"], facts["git_blob"], entry["licence"])
-            for repository, entry in repositories.items()
-            for file, facts in entry["files"].items()
-        ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SourceError(
+    def unreadable(error: BaseException) -> SourceError:
+        return SourceError(
             f"The table of sources {path} cannot be read ({error!r}).\n"
             f"Set {TABLE_VARIABLE} to a JSON file in the format of {_TABLE}, or unset it."
-        ) from error
+        )
+
+    with convert_errors(unreadable):
+        sources = [
+            Source(repository, file, entry["commit"], facts["git_blob"], entry["licence"])
+            for repository, entry in json.loads(path.read_text(encoding="utf-8")).items()
+            for file, facts in entry["files"].items()
+        ]
     return {source.key: source for source in sources}
 
 
-def blob_ids(keys: Iterable[str]) -> list[str]:
-    """The pinned blob ids of some files."""
-    return [_source(key).blob for key in keys]
+def find_source(key: str) -> Source:
+    """The pinned file with that key."""
+    sources = table()
+    if key not in sources:
+        raise SourceError(f"{key} is not listed in sources.json. Add it, or check the name.")
+    return sources[key]
 
 
 def licences(keys: Iterable[str]) -> str:
     """The licences of some files, without repetition."""
-    return ", ".join(dict.fromkeys(_source(key).licence for key in keys))
+    return ", ".join(dict.fromkeys(find_source(key).licence for key in keys))
 
 
 def mirror_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
@@ -121,9 +124,22 @@ def cache_directory() -> Path:
 
 def fetch(key: str, data_dir: str | os.PathLike[str] | None = None) -> Verified:
     """Read and verify an upstream file, from the mirror if there is one, else from the cache or GitHub."""
-    source = _source(key)
-    mirror = mirror_directory(data_dir)
-    return _from_network(source) if mirror is None else _from_mirror(source, mirror)
+    source, mirror = find_source(key), mirror_directory(data_dir)
+    if mirror is not None:
+        return _from_mirror(source, mirror)
+    path = cache_directory() / key
+    content = path.read_bytes() if path.exists() else b""
+    if git_blob_id(content) != source.blob:
+        advice = f"Connect to the network, or set {MIRROR_VARIABLE} to a directory with {key}."
+        content = download(source.url, advice)
+        if git_blob_id(content) != source.blob:
+            raise SourceError(
+                f"{source.url} returned different content than the pinned file. A proxy may have changed it: "
+                f"try again, or set {MIRROR_VARIABLE} to a mirror."
+            )
+        with atomic_path(path) as partial:
+            partial.write_bytes(content)
+    return Verified(path, content)
 
 
 def verify_mirror(keys: Iterable[str], data_dir: str | os.PathLike[str] | None = None) -> None:
@@ -131,14 +147,7 @@ def verify_mirror(keys: Iterable[str], data_dir: str | os.PathLike[str] | None =
     mirror = mirror_directory(data_dir)
     for key in keys:
         if mirror is not None and (mirror / key).exists():
-            _from_mirror(_source(key), mirror)
-
-
-def _source(key: str) -> Source:
-    sources = table()
-    if key not in sources:
-        raise SourceError(f"{key} is not listed in sources.json. Add it, or check the name.")
-    return sources[key]
+            _from_mirror(find_source(key), mirror)
 
 
 def _from_mirror(source: Source, mirror: Path) -> Verified:
@@ -156,38 +165,17 @@ def _from_mirror(source: Source, mirror: Path) -> Verified:
     return Verified(path, content)
 
 
-def _from_network(source: Source) -> Verified:
-    path = cache_directory() / source.key
-    if path.exists() and git_blob_id(content := path.read_bytes()) == source.blob:
-        return Verified(path, content)
-    content = download(source)
-    if git_blob_id(content) != source.blob:
-        raise SourceError(
-            f"{source.url} returned different content than the pinned file. A proxy may have changed it: "
-            f"try again, or set {MIRROR_VARIABLE} to a mirror."
-        )
-    with atomic_path(path) as partial:
-        partial.write_bytes(content)
-    return Verified(path, content)
+def download(url: str, advice: str) -> bytes:
+    """Download a file; connection and server errors are retried. Errors end with `advice`."""
 
+    def unreachable(error: BaseException) -> UnreachableError:
+        return UnreachableError(f"{url} cannot be reached ({describe_error(error)}).\n{advice}")
 
-def download(source: Source) -> bytes:
-    """Download a file; connection and server errors are retried."""
     offline = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
-    if constants.HF_HUB_OFFLINE or offline:
-        raise _unreachable(source, "offline mode is on")
-    with convert_errors(lambda error: _unreachable(source, describe_error(error))):
-        response = http_backoff("GET", source.url, max_retries=3, timeout=_TIMEOUT)
+    with convert_errors(unreachable):
+        if constants.HF_HUB_OFFLINE or offline:
+            raise ConnectionError("offline mode is on")
+        response = http_backoff("GET", url, max_retries=3, timeout=_TIMEOUT)
     if response.status_code != 200:
-        raise SourceError(
-            f"{source.url} returns HTTP status {response.status_code}.\n"
-            f"Get the file elsewhere and set {MIRROR_VARIABLE} to a directory with {source.key}."
-        )
+        raise SourceError(f"{url} returns HTTP status {response.status_code}.\n{advice}")
     return response.content
-
-
-def _unreachable(source: Source, reason: str) -> UnreachableError:
-    return UnreachableError(
-        f"{source.url} cannot be reached ({reason}).\n"
-        f"Connect to the network and try again, or set {MIRROR_VARIABLE} to a directory with {source.key}."
-    )

@@ -10,7 +10,8 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,7 @@ from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-_SEPARATOR_OF = {".csv": ",", ".tsv": "\t"}
-_SUFFIXES = (*_SEPARATOR_OF, ".jsonl", ".parquet")
-# Letters that are usual in texts of an encoding, besides those of ASCII
+# Encodings of older files, each with letters that are usual in its texts
 _LETTERS = {
     "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
     "WINDOWS-1250": "áäčďéěíĺľňóôöŕřšťúůüýžąćęłńśźżăâîđőű",
@@ -55,24 +54,17 @@ class Table:
 
 def is_table(path: Path) -> bool:
     """Whether a path is a table rather than text, judged by its suffix."""
-    return path.is_dir() or path.suffix.lower() in _SUFFIXES
+    return path.is_dir() or path.suffix.lower() in _READERS
 
 
 def read_table(path: Path) -> Table:
     """Read a whole table."""
-    suffix = path.suffix.lower()
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
-    if path.is_dir():
-        columns = _read_saved(path)
-    elif suffix in _SEPARATOR_OF:
-        columns = _read_csv(path, _SEPARATOR_OF[suffix])
-    elif suffix == ".jsonl":
-        columns = _read_jsonl(path)
-    elif suffix == ".parquet":
-        columns = _read_parquet(path)
-    else:
-        raise ConfigError(f"{path} cannot be read. Use {', '.join(_SUFFIXES)} or a dataset saved to disk.")
+    read = _read_saved if path.is_dir() else _READERS.get(path.suffix.lower())
+    if read is None:
+        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)} or a dataset saved to disk.")
+    columns = read(path)
     if not columns:
         raise DataError(f"{path} is empty.")
     return Table(path, columns)
@@ -92,12 +84,17 @@ def _read_text(path: Path) -> str:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     try:
         text = content.decode("utf-8-sig")
-        line = text.count("\n", 0, text.find("\0")) + 1
+        if "\0" not in text:
+            return text
+        line = text.count("\n", 0, text.index("\0")) + 1
     except UnicodeDecodeError as error:
-        text, line = "\0", content.count(b"\n", 0, error.start) + 1
-    if "\0" not in text:
-        return text
-    encoding = _probable_encoding(content)
+        line = content.count(b"\n", 0, error.start) + 1
+
+    def usual(encoding: str) -> int:
+        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
+        return sum(text.count(letter) for letter in _LETTERS[encoding])
+
+    encoding = "UTF-16" if b"\0" in content else max(_LETTERS, key=usual)
     name = encoding.partition(" ")[0]
     raise DataError.at(
         path,
@@ -107,46 +104,34 @@ def _read_text(path: Path) -> str:
     )
 
 
-def _probable_encoding(content: bytes) -> str:
-    """UTF-16, or the encoding in which most letters are usual ones."""
-    if b"\0" in content:
-        return "UTF-16"
-
-    def usual(encoding: str) -> int:
-        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
-        return sum(text.count(letter) for letter in _LETTERS[encoding])
-
-    return max(_LETTERS, key=usual)
-
-
-def _read_csv(path: Path, separator: str) -> Columns:
+def _read_csv(path: Path) -> Columns:
     text = _read_text(path)
-    header_is_split = (other for other in (separator, *_SEPARATORS) if _number_of_columns(text, other) > 1)
-    separator = next(header_is_split, separator)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows = []
+
+    def reader(separator: str) -> Any:
+        return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+
+    def splits_header(separator: str) -> bool:
+        with suppress(csv.Error):
+            return len(next(reader(separator), [])) > 1
+        return False
+
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
+    separator = next(filter(splits_header, (usual, *_SEPARATORS)), usual)
+    lines, rows = reader(separator), []
     try:
-        names = next(reader, [])
-        for cells in reader:
+        names = next(lines, [])
+        for cells in lines:
             if any(cells[len(names) :]):
                 quoted = f"Quote cells that contain {_SEPARATORS[separator]}"
                 reason = f"{len(cells)} cells, but {len(names)} columns. {quoted}"
-                raise DataError.at(path, reader.line_num, reason)
+                raise DataError.at(path, lines.line_num, reason)
             rows.append([*cells, *[""] * (len(names) - len(cells))])
     except csv.Error as error:
         reason = f"{error}. Quote cells that contain quotation marks, and double the marks inside"
-        raise DataError.at(path, reader.line_num, reason) from error
+        raise DataError.at(path, lines.line_num, reason) from error
     if len(set(names)) < len(names):
         raise DataError(f"{path}: several columns have the same name. Rename them.")
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
-
-
-def _number_of_columns(text: str, separator: str) -> int:
-    """The number of columns in a header; 0 if it is not a header with that separator."""
-    try:
-        return len(next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), []))
-    except csv.Error:
-        return 0
 
 
 def _read_jsonl(path: Path) -> Columns:
@@ -169,10 +154,18 @@ def _read_parquet(path: Path) -> Columns:
 
 
 def _read_saved(path: Path) -> Columns:
-    from datasets import DatasetDict, load_from_disk  # slow to import, and rarely needed
+    import datasets  # slow, and rarely needed
 
     with convert_errors(lambda error: DataError(f"{path} is not a dataset saved to disk ({error}).")):
-        data = load_from_disk(str(path))
-    if isinstance(data, DatasetDict):
+        data = datasets.load_from_disk(str(path))
+    if isinstance(data, datasets.DatasetDict):
         raise DataError(f"{path} has the splits {', '.join(data)}. Save one of them.")
     return dict(data.to_dict())
+
+
+_READERS: dict[str, Callable[[Path], Columns]] = {
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".jsonl": _read_jsonl,
+    ".parquet": _read_parquet,
+}

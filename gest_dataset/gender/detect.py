@@ -9,7 +9,6 @@ from pathlib import Path
 from gest_dataset.gender.characters import character
 from gest_dataset.gender.grammar import UNKNOWN, Grammar, load_grammar
 from gest_dataset.gender.parsers import open_parser
-from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.gender.parsing import DEFAULT_CACHE, parse_texts
 from gest_dataset.gender.rules.engine import decide, rules_for
 from gest_dataset.gender.rules.quotations import quoted_spans
@@ -33,14 +32,25 @@ class Detection:
     problem: str = ""
 
 
-@dataclass(frozen=True)
 class GenderDetector:
-    """The rules of a language with a parser, whose parses are cached in a file."""
+    """The rules of a language with a parser; it raises an error if the rules, parser or model are missing.
 
-    language: str
-    grammar: Grammar
-    parser: Parser
-    cache: Path
+    `model` is what the parser needs (docs/gender.md), `cache` the file of cached parses, and `grammar` one
+    that is not installed for the language.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        parser: str = "udpipe",
+        model: str | Path | None = None,
+        cache: str | Path | None = None,
+        grammar: Grammar | None = None,
+    ) -> None:
+        self.language = language
+        self.grammar = grammar or load_grammar(language)
+        self.parser = open_parser(parser, language, model)
+        self.cache = Path(cache or DEFAULT_CACHE)
 
     @property
     def signature(self) -> str:
@@ -67,20 +77,6 @@ class GenderDetector:
         return [character(parse, self.grammar) for parse in parses]
 
 
-def open_detector(
-    language: str,
-    parser: str = "udpipe",
-    model: str | Path | None = None,
-    cache: str | Path | None = None,
-    grammar: Grammar | None = None,
-) -> GenderDetector:
-    """The detector of a language; an error if its rules, the parser or its model are missing."""
-    grammar = grammar or load_grammar(language)
-    return GenderDetector(
-        language, grammar, open_parser(parser, language, model), Path(cache or DEFAULT_CACHE)
-    )
-
-
 def detect(
     texts: Sequence[str],
     language: str = "sk",
@@ -90,15 +86,12 @@ def detect(
     cache: str | Path | None = None,
     grammar: Grammar | None = None,
 ) -> list[Detection]:
-    """The gender of the first person in each text, in order.
-
-    `model` is what the parser needs (docs/gender.md), `cache` the file of cached parses, and `grammar` one
-    that is not installed for the language.
+    """The gender of the first person in each text, in order; the arguments are those of `GenderDetector`.
 
     >>> detect(["Bola som unavená."], "sk", model="sk.udpipe")  # doctest: +SKIP
     [Detection(gender='female', rule='past-auxiliary', evidence=('Bola', 'unavená'), ...)]
     """
-    return open_detector(language, parser, model, cache, grammar).genders(texts)
+    return GenderDetector(language, parser, model, cache, grammar).genders(texts)
 
 
 def explain(text: str, detection: Detection, marks: tuple[str, str] = ("[", "]")) -> str:

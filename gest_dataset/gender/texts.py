@@ -7,6 +7,9 @@ import re
 import regex
 
 MAX_LENGTH = 10_000  # characters: parsers take seconds for these, and more and more memory for longer texts
+EMPTY = "empty"
+TOO_LONG = f"too long: more than {MAX_LENGTH:,} characters"
+GARBLED = "garbled: decoded with a wrong encoding"
 _LETTER = regex.compile(r"\p{L}")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)?")
@@ -26,19 +29,19 @@ _LATIN_LETTERS = "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č 
 _SERBIAN = dict(zip(_CYRILLIC_LETTERS.split(), _LATIN_LETTERS.split(), strict=True))
 
 
-def is_garbled(text: str) -> bool:
-    """Whether a text was decoded with a wrong encoding."""
-    return _GARBLED.search(text) is not None
+def damage(text: str) -> str:
+    """The reason why a text is no sentence in any language, or the empty string."""
+    if not _LETTER.search(text):
+        return EMPTY
+    if len(text) > MAX_LENGTH:
+        return TOO_LONG
+    return GARBLED if _GARBLED.search(text) else ""
 
 
 def problem(text: str, language: str) -> str:
     """The reason why the rules cannot judge a text, or the empty string."""
-    if not _LETTER.search(text):
-        return "empty"
-    if len(text) > MAX_LENGTH:
-        return f"too long: more than {MAX_LENGTH:,} characters"
-    if is_garbled(text):
-        return "garbled: decoded with a wrong encoding"
+    if damaged := damage(text):
+        return damaged
     if language in _CYRILLIC_ONLY and not _CYRILLIC.search(text):
         return "not translated: no Cyrillic letter"
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]

@@ -82,7 +82,6 @@ def push(
     target = Repo(repo, revision=branch) if config is not None or not metrics else None
     hub_client(needs_token=not dry_run)  # fail before anything is built
     options = {"create_pr": create_pr, "private": private, "dry_run": dry_run}
-
     pushed = []
 
     def send(repo: Repo, build: Callable[[Branch], Files], what: str) -> None:

@@ -10,24 +10,18 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any, TypeVar
+from urllib.parse import quote
 
-from huggingface_hub import (
-    CommitOperationAdd,
-    CommitOperationDelete,
-    HfApi,
-    RepoFile,
-    constants,
-    errors,
-    get_token,
-    hf_hub_url,
-)
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, RepoFile, constants, errors
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.utils import (  # type: ignore[attr-defined]
     build_hf_headers,
     get_session,
+    get_token,
     hf_raise_for_status,
     parse_ratelimit_headers,
     validate_repo_id,
@@ -93,7 +87,7 @@ class Branch:
         """Download a file; empty if the branch does not have it."""
         if path not in self.files:
             return b""
-        url = hf_hub_url(self.repo.id, path, repo_type=self.repo.type, revision=self.commit)
+        url = f"{self.repo.url}/resolve/{self.commit}/{quote(path)}"
         answer = get_session().get(url, headers=build_hf_headers())
         hf_raise_for_status(answer)
         return bytes(answer.content)
@@ -205,9 +199,9 @@ def with_retries(repo: Repo, attempt: Callable[[int], T], number: int = 0) -> T:
         headers = {} if response is None else response.headers
         is_temporary = cause is not None if status is None else status in _TEMPORARY or status >= 500
         problem = _hub_error(cause or error, status, repo, is_temporary)
-    limit = parse_ratelimit_headers(headers)
-    is_exhausted = limit is not None and limit.remaining == 0
-    wait = float(limit.reset_in_seconds) if is_exhausted else parse_retry_after(headers)
+    limit, wait = parse_ratelimit_headers(headers), parse_retry_after(headers)
+    if limit is not None and limit.remaining == 0:
+        wait = float(limit.reset_in_seconds)
     if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
         raise problem  # outside of the handler: the client's error holds the request with the token
     delay = RETRY.delay(number, wait)
@@ -266,7 +260,9 @@ def _open_pull_request(
 ) -> Committed | None:
     """Find the open pull request that already has these files."""
     for each in api.get_repo_discussions(repo.id, repo_type=repo.type, discussion_status="open"):
-        if each.title == message and each.git_reference is not None:
+        if each.title != message or each.git_reference is None:
+            continue
+        with suppress(HubError, RevisionNotFoundError):  # somebody else's, with an invalid card or no branch
             branch = read_branch(api, replace(repo, revision=each.git_reference))
             if not branch.operations(build(branch)):
                 return Committed(branch.commit, made=False, url=each.url, pull_request=each.url)

@@ -34,7 +34,7 @@ def grid(result: Result) -> Grid:
         lines.append(Line("stereotype_rate by letter probabilities", rate, short_name="by probability"))
     negative = any(estimate.low < 0 for line in lines for estimate in line.estimates)
     axis = Axis(False, (-1.0 if negative else 0.0, 1.0), "0 = never chosen, 1 = always")
-    return Grid(("male; rates", "female"), tuple(lines), digits=3, axis=axis)
+    return Grid(("male", "female"), tuple(lines), digits=3, axis=axis)
 
 
 CHOICE = load_measure(

@@ -1,26 +1,44 @@
-"""The interface of a language model, loaded here or behind a server, and the settings of a run."""
+"""The settings of a run, and what a model is asked for and returns, loaded here or behind a server."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gest_dataset.cache import ResponseCache
-from gest_dataset.probes.probe import Options, Probe
-from gest_dataset.probes.prompts import Answer, Prompt
-from gest_dataset.probes.queries import Query, Values
-from gest_dataset.probes.tokenization import ProbeTokenizer
+from gest_dataset.errors import SettingError
+from gest_dataset.probes.author_rules import parse_rules
+from gest_dataset.probes.probe import Options
+from gest_dataset.probes.queries import Values
+from gest_dataset.runs.manifest import signature
 
 if TYPE_CHECKING:
-    import torch
+    from gest_dataset.models.loading import LoadedModel
+    from gest_dataset.models.served.model import ServedModel
+
+# Both have the same methods; the `device` and `revision` of a served model are None
+Model: TypeAlias = "LoadedModel | ServedModel"
+
+CONNECTIONS, CHAT_CONNECTIONS = 8, 32  # parallel requests to a server
+# Settings of loaded models only, and of served ones only
+_LOADED = ("revision", "batch_tokens", "null", "device_map", "quantization")
+_SERVED = ("tokenizer", "connections")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How a model is loaded and scored; `gest_dataset.score` explains each setting."""
+class Settings(Options):
+    """How a model is loaded or reached, and scored; a wrong number or combination is an error.
 
-    options: Options = field(default_factory=Options)
+    Attributes:
+        limit: Score only the first samples.
+        null: The number of random baselines: copies of the model with fresh weights.
+        device_map: "auto" or a table, to spread a large model over all devices (docs/devices.md).
+        quantization: "8bit" or "4bit".
+        endpoint: The address of a server (docs/endpoints.md).
+        tokenizer: The Hub id or folder of a served model's tokenizer (default: the model's name).
+        connections: The number of parallel requests to a server.
+    """
+
     limit: int | None = None
     batch_tokens: int | None = None
     null: int = 0
@@ -30,6 +48,21 @@ class Settings:
     trust_remote_code: bool = False
     device_map: str | Mapping[str, Any] | None = None
     quantization: str | None = None
+    endpoint: str | None = None
+    tokenizer: str | None = None
+    connections: int = CONNECTIONS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", parse_rules(self.rules or ()))
+        for name, least in (("batch_tokens", 1), ("null", 0), ("limit", 1), ("connections", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise SettingError(f"{name}={value} is too small: use {least} or more.")
+        kind, unused = ("loaded", _LOADED) if self.endpoint else ("served", _SERVED)
+        defaults = {field.name: field.default for field in fields(self)}
+        for name in unused:
+            if getattr(self, name) != defaults[name]:
+                raise SettingError(f"{name} applies to {kind} models only: leave it out.")
 
 
 @dataclass(frozen=True)
@@ -43,7 +76,6 @@ class Passes:
     queries: int
     inputs: int
     tokens: int
-    batches: int
     computed: int
     way: str = "plain"
 
@@ -74,50 +106,15 @@ class Sampling:
     stop: tuple[str, ...] = ()
     top: int = 0
 
-    def facts(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return {**asdict(self), "stop": list(self.stop)}
 
-
-class Model(Protocol):
-    """A language model: it answers queries with log-probabilities and prompts with text.
-
-    `revision` is the commit that was loaded. The `device` of a served model is None, and its `device_name`
-    is `server`.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def tokenizer(self) -> Any: ...
-    @property
-    def revision(self) -> str | None: ...
-    @property
-    def device(self) -> torch.device | None: ...
-    @property
-    def device_name(self) -> str: ...
-
-    def settings(self, batch_tokens: int | None) -> dict[str, Any]:
-        """Everything that the numbers depend on: hashes of the model, device, number type, …"""
-
-    def facts(self) -> dict[str, Any]:
-        """Further metadata, such as whether the model was loaded from the Hub under this name."""
-
-    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
-        """The tokenizer as the probe needs it."""
-
-    def log_probs(
-        self,
-        queries: Sequence[Query],
-        batch_tokens: int | None = None,
-        description: str = "scoring",
-        cache: ResponseCache | None = None,
-    ) -> LogProbs:
-        """The values of all queries; values that are in the cache are not computed again."""
-
-    def generate(
-        self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-        """Completions of the prompts, in batches and in any order."""
+def run_signature(metadata: Mapping[str, Any], **parts: Any) -> str:
+    """One line that identifies a measurement, to report beside its number."""
+    revision = f"@{metadata['revision']}" if metadata["revision"] else ""
+    return signature(
+        gest=metadata["config"],
+        data=metadata["data_fingerprint"],
+        measure=metadata["measure"],
+        model=metadata["model"] + revision,
+        **parts,
+        version=metadata["gest_dataset"],
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -71,7 +71,7 @@ def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
     return device, pick_dtype(settings.dtype, device)
 
 
-def _check_choice(what: str, value: str, choices: Mapping[str, Any] | tuple[str, ...]) -> None:
+def _check_choice(what: str, value: str, choices: Collection[str]) -> None:
     if value not in choices:
         raise SettingError(f"Unknown {what} {value!r}. Use one of {', '.join(choices)}.")
 

@@ -16,7 +16,7 @@ from gest_dataset.models.device import named_weights
 # Settings that say where a model comes from, not what it computes
 _IGNORED = {"_name_or_path", "transformers_version", "_commit_hash", "dtype", "torch_dtype"}
 # Texts that tokenizers treat differently: case, accents, scripts, punctuation, spaces, numbers
-_TEXTS = (
+TEXTS = (
     'He said: "I\'m tired, and I was never very good at this."',
     "„Vždy som chcel byť vodcom – a ona tiež.“",
     "Я всегда хотела быть лидером…",
@@ -62,9 +62,9 @@ def tokenizer_behaviour(tokenizer: Any) -> dict[str, Any]:
         "special": {name: [token, tokenizer.convert_tokens_to_ids(token)] for name, token in special.items()},
         "special_ids": tokenizer.all_special_ids,
         "limits": {name: getattr(tokenizer, name, None) for name in limits},
-        "texts": [encode(text) for text in _TEXTS],
-        "bare": [encode(text, add_special_tokens=False) for text in _TEXTS],
-        "pairs": [encode(*pair) for pair in pairwise(_TEXTS)],
+        "texts": [encode(text) for text in TEXTS],
+        "bare": [encode(text, add_special_tokens=False) for text in TEXTS],
+        "pairs": [encode(*pair) for pair in pairwise(TEXTS)],
     }
 
 

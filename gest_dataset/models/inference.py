@@ -71,18 +71,12 @@ def compute_log_probs(
         queries=len(queries),
         inputs=len(computed),
         tokens=sum(one.size for one in computed.values()),
-        batches=state.batches,
         computed=sum(sequence.size for sequence, _ in passes),
         way=way,
     )
-    return LogProbs(
-        [values[n][indices] for n, indices in asked],
-        work,
-        "+".join(state.dtypes),
-        tuple(state.notes),
-        "the model's values are not finite",
-        state.seconds,
-    )
+    of_queries = [values[n][indices] for n, indices in asked]
+    not_finite = "the model's values are not finite"
+    return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
 
 
 def _rows(inputs: Mapping[int, Input], scorer: Scorer, budget: int) -> tuple[list[Row], str]:
@@ -92,7 +86,7 @@ def _rows(inputs: Mapping[int, Input], scorer: Scorer, budget: int) -> tuple[lis
         # the scorer checks its fast paths on these, before anything long
         shortest = {ordered[n] for n in _two_shortest([inputs[i] for i in ordered])}
         rows = prefix_sharing.packed_rows({i: inputs[i] for i in inputs if i not in shortest}, budget)
-        rows += prefix_sharing.separate_rows({i: inputs[i] for i in inputs if i in shortest})
+        rows += prefix_sharing.separate_rows({i: inputs[i] for i in shortest})
         if prefix_sharing.is_worthwhile(rows, inputs.values()):
             longest = min(rows, key=lambda row: _sort_key(row.sequence))
             works = scorer.can_pack(*_packing_sample(longest, inputs))
@@ -129,7 +123,6 @@ class _State:
     """What a run reports besides its values; it is cached, so it survives a kill."""
 
     seconds: float = 0.0
-    batches: int = 0
     notes: list[str] = field(default_factory=list)
     dtypes: list[str] = field(default_factory=list)
 
@@ -152,7 +145,6 @@ def _compute(
     state_key = f"state-{seed}"
     cached = distributed.on_main(lambda: {} if cache is None else cache.get([*keys, state_key]))
     state = _State(**cached.pop(state_key, {}))
-    earlier_seconds = state.seconds
     found = {key: np.array(values, dtype=np.float64) for key, values in cached.items()}
     missing = [i for i, key in enumerate(keys) if key not in found]
     few = [passes[i] for i in _two_shortest([sequence for sequence, _ in passes])]
@@ -176,7 +168,6 @@ def _compute(
                 new |= {keys[i]: some for i, some in zip(batch, values, strict=False)}
                 left += batch[len(values) :]
                 budget = min(budget, new_budget)
-                state.batches += bool(batch)
             missing = [*left, *missing]
             found |= new
             uncommitted |= new
@@ -185,11 +176,10 @@ def _compute(
             now = time.monotonic()
             if cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
                 state.merge(scorer.notes, scorer.dtypes)
-                state.seconds = earlier_seconds + now - started
+                spent = {"seconds": state.seconds + now - started}
                 lists = {key: some.tolist() for key, some in uncommitted.items()}
-                cache.put({**lists, state_key: asdict(state)})
+                cache.put({**lists, state_key: asdict(state) | spent})
                 uncommitted, last_commit = {}, now
-    state.seconds = earlier_seconds
     for notes, dtypes in distributed.gather((scorer.notes, scorer.dtypes)):
         state.merge(notes, dtypes)
     return [found[key] for key in keys], state
@@ -200,7 +190,7 @@ def _compute_batch(batch: Sequence[Pass], scorer: Scorer, budget: int) -> tuple[
     while batch:
         with _out_of_memory(batch):
             try:
-                inputs, lookups = [sequence for sequence, _ in batch], [some for _, some in batch]
+                inputs, lookups = zip(*batch, strict=True)
                 return scorer.log_probs(inputs, lookups), budget
             except Exception as error:
                 if len(batch) == 1 or not should_reduce_batch_size(error):

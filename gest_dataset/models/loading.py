@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import (
-    AutoModelForCausalLM,
-    AutoModelForMaskedLM,
-    AutoModelForNextSentencePrediction,
-    AutoModelForSeq2SeqLM,
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-)
+import transformers
 from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.cache import ResponseCache
@@ -47,24 +39,18 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenize
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 
 _NEXT_SENTENCE = auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
-_CLASSIFIERS = auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
-# Kind -> the class that loads it, and the names of its architectures; the first kind that matches counts
-_KINDS: dict[str, tuple[Any, set[str]]] = {
-    SEQ2SEQ: (AutoModelForSeq2SeqLM, set(auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES.values())),
-    MASKED: (AutoModelForMaskedLM, set(auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values())),
-    CAUSAL: (AutoModelForCausalLM, set(auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())),
-    NSP: (AutoModelForNextSentencePrediction, {*_NEXT_SENTENCE.values(), *_CLASSIFIERS.values()}),
-}
-# Kinds of checkpoints without a head or with heads for pre-training, by model type
-_KINDS_BY_TYPE = {
-    MASKED: auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    CAUSAL: auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+# Kind -> the class that loads it, and the names of its architectures by model type; the first match counts
+_KINDS: dict[str, tuple[Any, Mapping[str, str]]] = {
+    SEQ2SEQ: (transformers.AutoModelForSeq2SeqLM, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES),
+    MASKED: (transformers.AutoModelForMaskedLM, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES),
+    CAUSAL: (transformers.AutoModelForCausalLM, auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
+    NSP: (transformers.AutoModelForNextSentencePrediction, _NEXT_SENTENCE),
 }
 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A transformers model with its tokenizer (a `base.Model`).
+    """A transformers model with its tokenizer.
 
     A model of the caller is never changed. `baseline_seed` is the seed of a random baseline, else 0.
     `load_float32` loads the same model in float32.
@@ -85,30 +71,35 @@ class LoadedModel:
     def device(self) -> torch.device:
         return main_device(self.model)
 
-    @property
-    def device_name(self) -> str:
-        return self.device.type
-
-    def settings(self, batch_tokens: int | None) -> dict[str, Any]:
+    def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
+        """Everything that scores, or the answers of a chat, depend on: hashes, device, number type, …"""
         return {
             **identity.fingerprint(self.model, self.tokenizer),
-            "device": self.device_name,
+            "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
             **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
-            **({"quantization": self.quantization} if self.quantization else {}),
+            **self._quantization,
+            **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, chat: bool = False) -> dict[str, Any]:
+        """Further metadata."""
         return {
             "from_hub": self.from_hub,
             "requested_revision": self.requested_revision,
+            "device": self.device.type,
             "parameters": self.model.num_parameters(),
             "toy": bool(getattr(self.model.config, "gest_toy", False)),
-            **({"quantization": self.quantization} if self.quantization else {}),
+            **self._quantization,
         }
 
+    @property
+    def _quantization(self) -> dict[str, str]:
+        return {"quantization": self.quantization} if self.quantization else {}
+
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
+        """The tokenizer as a probe needs it."""
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def log_probs(
@@ -118,13 +109,20 @@ class LoadedModel:
         description: str = "scoring",
         cache: ResponseCache | None = None,
     ) -> LogProbs:
-        budget = self._budget(batch_tokens)
-        with _evaluation_mode(self.model):
+        """The values of all queries; those in the cache are not computed again."""
+        training = [module for module in self.model.modules() if module.training]
+        self.model.eval()  # without dropout
+        try:
+            budget = self._budget(batch_tokens)
             return compute_log_probs(queries, self.scorer(), budget, description, cache, self.baseline_seed)
+        finally:
+            for module in training:
+                module.training = True
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
+        """Completions of the prompts, in batches and in any order."""
         return generate(self.model, self.tokenizer, self.name, prompts, sampling)
 
     def scorer(self) -> Scorer:
@@ -137,19 +135,7 @@ class LoadedModel:
         return LanguageModelScorer(self.model, self.kind, pad_id)
 
     def _budget(self, batch_tokens: int | None) -> int:
-        return batch_tokens or BATCH_TOKENS.get(self.device_name, BATCH_TOKENS["cpu"])
-
-
-@contextmanager
-def _evaluation_mode(model: Any) -> Iterator[None]:
-    """Switch off dropout, and restore the mode of every module afterwards."""
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module in training:
-            module.training = True
+        return batch_tokens or BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
 
 def load_model(model: Any, settings: Settings | None = None, next_sentence: bool = False) -> LoadedModel:
@@ -166,6 +152,9 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
         raise SettingError("device_map and quantization apply to models loaded by name, not to objects.")
     else:
         loaded = _wrap_objects(model, settings)
+    if loaded.kind == NSP and loaded.model.config.num_labels != 2:
+        labels = loaded.model.config.num_labels
+        raise ModelError(f"{loaded.name!r} has {labels} labels; a next-sentence model has two.")
     if large:
         return loaded  # it would hardly fit into memory in float32
     in_float32 = replace(settings, dtype="float32")
@@ -174,29 +163,28 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
 
 def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
     placement = resolve_placement(settings)
-    source, config, kind = _read_config(name, settings.revision, settings.trust_remote_code)
+    source, config, kind = _read_config(name, settings)
     if settings.quantization and ("gguf_file" in source or getattr(config, "quantization_config", None)):
         raise SettingError(f"{name!r} is already quantised: leave out quantization.")
     auto_class, commit = _KINDS[kind][0], None
     if kind == NSP and not set(_NEXT_SENTENCE.values()) & set(config.architectures):
-        auto_class = AutoModelForSequenceClassification
+        auto_class = transformers.AutoModelForSequenceClassification
     elif kind == MASKED and next_sentence and config.model_type in _NEXT_SENTENCE:
-        kind, auto_class = NSP, AutoModelForNextSentencePrediction
+        kind, auto_class = NSP, transformers.AutoModelForNextSentencePrediction
     with convert_errors(partial(_unloadable, name)):
         if "gguf_file" not in source:
             # weights and tokenizer of the same commit
             commit = source["revision"] = commit_hash(name, settings.revision)
-        tokenizer = from_pretrained(AutoTokenizer, **source)
+        tokenizer = from_pretrained(transformers.AutoTokenizer, **source)
         if config is not None:
             _check_tokenizer(tokenizer, config, name)
         loaded, info = place_model(partial(from_pretrained, auto_class, **source), settings, *placement)
     check_complete(loaded, info, name)
-    _check_labels(kind, config, name)
     return LoadedModel(
         loaded,
         tokenizer,
         kind,
-        str(source["gguf_file"]) if "gguf_file" in source else name,
+        str(source.get("gguf_file", name)),
         commit,
         from_hub=commit is not None,
         requested_revision=settings.revision,
@@ -205,9 +193,8 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
 
 
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
-    name, kind = _name_and_kind_of_pair(pair)
+    name, kind = name_and_kind(pair)
     model, tokenizer = pair
-    _check_labels(kind, model.config, name)
     _check_tokenizer(tokenizer, model.config, name)
     current = main_device(model)
     target = current if settings.device == "auto" else pick_device(settings.device)
@@ -220,19 +207,19 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
                 f"device and dtype."
             )
         model = copy.deepcopy(model).to(device=target, dtype=dtype)
-    commit = getattr(model.config, "_commit_hash", None)
-    return LoadedModel(model, tokenizer, kind, name, commit)
+    return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
 
 
-def load_empty_model(model: str, revision: str | None = None, trust_remote_code: bool = False) -> LoadedModel:
+def load_empty_model(model: str, settings: Settings | None = None) -> LoadedModel:
     """A model without its weights, and its tokenizer: enough to estimate the work of a run."""
+    settings = settings or Settings()
     name = _checked_name(model)
-    source, config, kind = _read_config(name, revision, trust_remote_code)
+    source, config, kind = _read_config(name, settings)
     with convert_errors(partial(_unloadable, name)):
         config = config or load_config(**source)
         with torch.device("meta"):
-            empty = _KINDS[kind][0].from_config(config, trust_remote_code=trust_remote_code)
-        tokenizer = from_pretrained(AutoTokenizer, **source)
+            empty = _KINDS[kind][0].from_config(config, trust_remote_code=settings.trust_remote_code)
+        tokenizer = from_pretrained(transformers.AutoTokenizer, **source)
         _check_tokenizer(tokenizer, config, name)
     return LoadedModel(empty, tokenizer, kind, name)
 
@@ -254,14 +241,16 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     return replace(loaded, model=fresh.to(model.device, model.dtype).eval(), baseline_seed=seed)
 
 
-def name_and_kind(
-    model: Any, revision: str | None = None, trust_remote_code: bool = False
-) -> tuple[str, str]:
+def name_and_kind(model: Any, settings: Settings | None = None) -> tuple[str, str]:
     """A model's name and its kind according to its configuration, without loading the weights."""
-    if isinstance(model, tuple):
-        return _name_and_kind_of_pair(model)
-    name = _checked_name(model)
-    return name, _read_config(name, revision, trust_remote_code)[2]
+    if not isinstance(model, tuple):
+        name = _checked_name(model)
+        return name, _read_config(name, settings or Settings())[2]
+    if len(model) != 2 or not hasattr(model[0], "config") or not callable(model[1]):
+        raise ModelError("Loaded objects must be a pair (model, tokenizer).")
+    classes = [cls.__name__ for cls in type(model[0]).__mro__]
+    name = names.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
+    return name, _kind_of(name, classes)
 
 
 def _checked_name(model: Any) -> str:
@@ -272,13 +261,13 @@ def _checked_name(model: Any) -> str:
     return names.normalized_name(str(model))
 
 
-def _read_config(name: str, revision: str | None, trust_remote_code: bool) -> tuple[dict[str, Any], Any, str]:
+def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, str]:
     """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind.
 
     The configuration of a GGUF file is None, because reading it takes seconds.
     """
     path = names.gguf_path(name)
-    if revision and (path is not None or Path(name).exists()):
+    if settings.revision and (path is not None or Path(name).exists()):
         raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
     if path is not None:
         if not path.is_file():
@@ -286,7 +275,7 @@ def _read_config(name: str, revision: str | None, trust_remote_code: bool) -> tu
         return {"name": path.parent, "gguf_file": path.name}, None, CAUSAL
     if name.startswith((".", "/", "~")) and not Path(name).exists():
         raise ModelError(f"There is no folder {name}. Give a Hub id, or a folder or .gguf file of a model.")
-    source: dict[str, Any] = {"name": name, "revision": revision, "trust_remote_code": trust_remote_code}
+    source = {"name": name} | {key: getattr(settings, key) for key in ("revision", "trust_remote_code")}
     with convert_errors(partial(_unloadable, name)):
         config = load_config(**source)
         return source, config, _kind_of(name, config.architectures or [], config)
@@ -325,26 +314,15 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
         )
 
 
-def _check_labels(kind: str, config: Any, name: str) -> None:
-    if kind == NSP and config.num_labels != 2:
-        raise ModelError(f"{name!r} has {config.num_labels} labels; a next-sentence model has two.")
-
-
-def _name_and_kind_of_pair(pair: tuple[Any, ...]) -> tuple[str, str]:
-    if len(pair) != 2 or not hasattr(pair[0], "config") or not callable(pair[1]):
-        raise ModelError("Loaded objects must be a pair (model, tokenizer).")
-    classes = [cls.__name__ for cls in type(pair[0]).__mro__]
-    name = names.normalized_name(getattr(pair[0].config, "_name_or_path", "") or classes[0])
-    return name, _kind_of(name, classes)
-
-
 def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str:
     """The kind by the names of classes, or by the model type and the remote code of a configuration."""
     for kind, (_, classes) in _KINDS.items():
-        if classes.intersection(architectures):
+        if not set(classes.values()).isdisjoint(architectures):
             return kind
-    for kind, model_types in _KINDS_BY_TYPE.items():
-        if config is not None and config.model_type in model_types:
+    if any(name.endswith("ForSequenceClassification") for name in architectures):
+        return NSP
+    for kind in (MASKED, CAUSAL):  # without a head, or with heads for pre-training
+        if config is not None and config.model_type in _KINDS[kind][1]:
             return kind
     for kind, (auto_class, _) in _KINDS.items():
         if auto_class.__name__ in (getattr(config, "auto_map", None) or {}):

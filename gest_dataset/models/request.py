@@ -21,10 +21,6 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.tokenization import start_token
 
 NUMBERED = "the rows have no ids, so they are numbered from 0"
-# Families without keywords: their only number, `cs`, needs a masked model
-_MASKED_ONLY = ("crows_control",)
-# Configs of the group `all` that are scored only if they are named
-_ONLY_NAMED = {"annotations": "contains rejected sentences too; name it to score it"}
 
 
 @dataclass(frozen=True)
@@ -52,47 +48,30 @@ class Request:
         if self.probe.intersentence and kind == "masked":
             return  # its checkpoint may have a next-sentence head
         if reason := _kind_problem(self.probe, kind):
-            raise SettingError(f"{self.name} {reason}: {model}. Choose another config or another model.")
-        self.probe.query_builders(kind, self.settings.options)
+            raise _unsuitable(self.name, reason, model)
+        self.probe.query_builders(kind, self.settings)
 
     def facts(self, model: Model) -> dict[str, Any]:
-        """What the numbers depend on, besides the data and what the model is."""
-        options = self.settings.options
+        """What the numbers depend on, besides the data and what the model is.
+
+        `start` is `eos` if the end token replaces a missing start token, which changes the numbers.
+        """
+        builders = self.probe.query_builders(model.kind, self.settings)
+        scores_texts = model.kind == "causal" and self.probe.scores_whole_texts
+        start = start_token(model.tokenizer) if scores_texts else None
         return {
             "revision": model.revision,
             "kind": model.kind,
-            "templates": [number for number in self.probe.query_builders(model.kind, options) if number],
-            "options": effective_options(options, self.probe, model.kind),
-            "start": self.start(model),
+            "templates": [number for number in builders if number],
+            "options": effective_options(self.settings, self.probe, model.kind),
+            "start": "eos" if start and start[0] == "eos" else None,
             "limit": self.settings.limit,
         }
-
-    def run_settings(self, model: Model) -> dict[str, Any]:
-        """Everything that the numbers depend on, besides the model's name, the data and the measure."""
-        null = {"null": self.settings.null} if self.settings.null else {}
-        return {**self.facts(model), **model.settings(self.settings.batch_tokens), **null}
-
-    def start(self, model: Model) -> str | None:
-        """`eos` if the end token replaces a missing start token, which changes the numbers."""
-        scores_texts = model.kind == "causal" and self.probe.scores_whole_texts
-        start = start_token(model.tokenizer) if scores_texts else None
-        return "eos" if start and start[0] == "eos" else None
-
-    def notes_on(self, model: Model) -> list[str]:
-        """Notes about the run that are known before it starts."""
-        if not self.start(model):
-            return [*self.notes]
-        end = model.tokenizer.eos_token
-        return [*self.notes, f"the tokenizer has no start token: its end token {end} precedes each text"]
 
 
 def make_request(config: str | datasets.Dataset, settings: Settings | None = None) -> Request:
     """Load the rows of a config and find their measure and probe."""
     settings = settings or Settings()
-    for name, least in (("batch_tokens", 1), ("null", 0), ("limit", 1)):
-        value = getattr(settings, name)
-        if value is not None and value < least:
-            raise SettingError(f"{name}={value} is too small: use {least} or more.")
     notes: list[str] = []
     if isinstance(config, str):
         rows = rows_of(get_config(config).name)
@@ -119,39 +98,40 @@ def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tupl
 
     A config that was named itself (True in `configs`) and does not fit is an error.
     """
-    selected = []
     left_out = {}
     for name, named in configs.items():
         reason = _mismatch(name, named, kind)
         if reason and named:
-            raise SettingError(f"{name} {reason}: {model}. Choose another config or another model.")
-        reason = reason or ("" if named else _ONLY_NAMED.get(name))
+            raise _unsuitable(name, reason, model)
         if reason:
             left_out[name] = reason
-        else:
-            selected.append(name)
-    if not selected:
+    if len(left_out) == len(configs):
         reasons = "; ".join(dict.fromkeys(left_out.values()))
         raise SettingError(f"No config is left for {model}, a {kind} model: {reasons}.")
-    return selected, left_out
+    return [name for name in configs if name not in left_out], left_out
 
 
-def _mismatch(name: str, named: bool, kind: str) -> str | None:
-    """Why a kind of model cannot be scored on a config."""
+def _mismatch(name: str, named: bool, kind: str) -> str:
+    """Why a kind of model cannot be scored on a config; empty if it can."""
+    if name == "annotations" and not named:
+        return "contains rejected sentences too; name it to score it"
     try:
         probe = measure_of(list(CONFIGS[name].features), name)[1]
     except SettingError:
         if named:
             raise
         return "is not for scoring models"
-    if CONFIGS[name].family.name in _MASKED_ONLY and kind != "masked":
+    if CONFIGS[name].family.name == "crows_control" and kind != "masked":
         return (
             f"has no keywords, so only `cs` is measured, which needs a masked model, and this one is {kind}"
         )
     return _kind_problem(probe, kind)
 
 
-def _kind_problem(probe: Probe, kind: str) -> str | None:
-    if kind in probe.kinds:
-        return None
-    return f"needs a {' or '.join(sorted(probe.kinds))} model, and this one is {kind}"
+def _kind_problem(probe: Probe, kind: str) -> str:
+    kinds = " or ".join(sorted(probe.kinds))
+    return "" if kind in probe.kinds else f"needs a {kinds} model, and this one is {kind}"
+
+
+def _unsuitable(config: str, reason: str, model: str) -> SettingError:
+    return SettingError(f"{config} {reason}: {model}. Choose another config or another model.")

@@ -6,8 +6,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, overload
 
@@ -17,44 +18,25 @@ from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings
-from gest_dataset.models.loading import MASKED, LoadedModel, load_model, name_and_kind
+from gest_dataset.models.loading import MASKED, load_model, name_and_kind
 from gest_dataset.models.request import Request, make_request, suitable_configs
 from gest_dataset.models.scores import ScoredRun, Scores, record
-from gest_dataset.models.served.model import CONNECTIONS, ServedModel, connect
-from gest_dataset.probes.author_rules import parse_rules
-from gest_dataset.probes.probe import Options
+from gest_dataset.models.served.model import ServedModel, connect
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, python_command
 
 logger = logging.getLogger(__name__)
-# Errors of one config, after which the next one is scored
-_CONFIG_ERRORS = (DataError, ModelError, ScoringError, SourceError)
 
 
 @overload
-def score(model: Any, config: list[str] | tuple[str, ...], *args: Any, **kw: Any) -> dict[str, Scores]: ...
+def score(model: Any, config: list[str] | tuple[str, ...], **kw: Any) -> dict[str, Scores]: ...
 @overload
-def score(model: Any, config: str | Dataset = "en", *args: Any, **kw: Any) -> Scores: ...
+def score(model: Any, config: str | Dataset = "en", **kw: Any) -> Scores: ...
 def score(
     model: Any,
     config: str | Dataset | Sequence[str] = "en",
-    templates: Sequence[int] | str | Path | None = None,
-    limit: int | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
-    trust_remote_code: bool = False,
-    multi_token: bool = False,
-    cs: bool | None = None,
-    intersentence: str = "auto",
-    rules: str | Sequence[str] = (),
-    null: int = 0,
+    *,
     output: str | Path | None = None,
-    endpoint: str | None = None,
-    tokenizer: str | None = None,
-    connections: int = CONNECTIONS,
-    device_map: str | Mapping[str, Any] | None = None,
-    quantization: str | None = None,
+    **settings: Any,
 ) -> Scores | dict[str, Scores]:
     """Score a model on a config, or on several (docs/scoring.md defines every number).
 
@@ -63,15 +45,10 @@ def score(
             model's name at the server (None if it serves only one).
         config: The name of a config, or a dataset with the same fields. Several configs are a list of names,
             or a text with commas or a group (`"en,slavic"`).
-        templates: Numbers, "extended" or a JSON file.
-        rules: Deviations of the authors' codes, by name, or "authors" (docs/reproduce.md).
-        null: The number of random baselines: copies of the model with fresh weights.
         output: The folder of the run (docs/runs.md), or of several runs named after their configs. The same
             call resumes an interrupted run and reads a finished one.
-        endpoint: The address of a server; `tokenizer` is then the Hub id or folder of the model's tokenizer
-            (default: that name), `connections` the number of simultaneous requests.
-        device_map: "auto" or a table, to spread a large model over all devices.
-        quantization: "8bit" or "4bit" (docs/devices.md).
+        settings: The fields of `Settings` and of `Options`, such as `limit`, `templates`, `device`, `dtype`,
+            `batch_tokens`, `revision`, `rules`, `null` and `endpoint`.
 
     Returns:
         The `Scores`, or for several configs a dictionary of them. Configs of a group that do not suit the
@@ -79,22 +56,7 @@ def score(
 
     Under a launcher (accelerate, torchrun) every process makes the same call and gets the same scores.
     """
-    command = python_command(score, dict(locals()))
-    if endpoint is not None and (device_map, quantization) != (None, None):
-        raise SettingError("device_map and quantization apply to loaded models, not to served ones.")
-    settings = Settings(
-        Options(templates, multi_token, cs, intersentence, parse_rules(rules)),
-        limit,
-        batch_tokens,
-        null,
-        distributed.join(device, device_map),
-        dtype,
-        revision,
-        trust_remote_code,
-        device_map,
-        quantization,
-    )
-    subject = model if endpoint is None else connect(endpoint, model, tokenizer, connections)
+    command = python_command(score, {"model": model, "config": config, "output": output, **settings})
     parts = [config] if isinstance(config, str) else config
     if isinstance(config, Dataset):
         configs: Dataset | dict[str, bool] = config
@@ -105,7 +67,8 @@ def score(
             f"A {type(config).__name__} cannot be scored: give the name of a config or group, a list of "
             f"names, or one split of a dataset (datasets.Dataset)."
         )
-    outcome = score_configs(subject, configs, None if output is None else Path(output), command, settings)
+    folder = None if output is None else Path(output)
+    outcome = score_configs(model, configs, folder, command, Settings(**settings))
     for name, reason in {**outcome.left_out, **outcome.failed}.items():
         logger.warning("%s is not scored: %s", name, reason)
     if not outcome.runs and outcome.failed:
@@ -147,21 +110,22 @@ def score_configs(
     """
     several = not isinstance(configs, Dataset) and len(configs) > 1
     flat = isinstance(configs, Dataset) or (flat and not several)
+    settings = replace(settings, device=distributed.join(settings.device, settings.device_map))
     if several and folder is not None:
         distributed.on_main(lambda: check_runs_folder(folder, CONFIGS))
-    if not isinstance(model, ServedModel):
-        name, kind = name_and_kind(model, settings.revision, settings.trust_remote_code)
-    elif distributed.world_size() == 1:
-        name, kind = model.name, model.kind
-    else:
+    if settings.endpoint is not None:
+        model = connect(settings.endpoint, model, settings.tokenizer, settings.connections)
+    served = isinstance(model, ServedModel)
+    if served and distributed.world_size() > 1:
         raise SettingError(f"{model.name} is a served model: run one process, without the launcher.")
+    name, kind = (model.name, model.kind) if served else name_and_kind(model, settings)
     outcome = Outcome()
 
     @contextmanager
     def continue_after_errors(config: str) -> Iterator[None]:
         try:
             yield
-        except _CONFIG_ERRORS as error:
+        except (DataError, ModelError, ScoringError, SourceError) as error:
             if not several:
                 raise
             outcome.failed[config] = error
@@ -181,33 +145,24 @@ def score_configs(
             requests.append((request, path))
     # configs that may need a next-sentence head come last
     requests.sort(key=lambda item: item[0].probe.intersentence)
-    heads: dict[bool, Model | ModelError] = {}  # by whether they are for next sentences
-    for request, path in requests:
-        between = request.probe.intersentence
-        if between not in heads:
-            heads[between] = _load_head(model, settings, between, heads.get(False))
-        current = heads[between]
-        has_no_head = isinstance(current, ModelError) or current.kind == MASKED
-        if several and between and has_no_head and not configs[request.name]:
-            outcome.left_out[request.name] = "the checkpoint has no next-sentence head"
-            continue
-        with continue_after_errors(request.name):
-            if isinstance(current, ModelError):
-                raise current
-            outcome.runs.append(record(current, request, path, command))
-            on_run(outcome.runs[-1])
+    loaded: Model | None = model if served else None
+    for between, group in groupby(requests, lambda item: item[0].probe.intersentence):
+        problem: ModelError | None = None
+        if loaded is None or (between and loaded.kind == MASKED):
+            try:
+                loaded = load_model(model, settings, between)
+            except ModelError as error:
+                if loaded is None:
+                    raise
+                problem = error
+        for request, path in group:
+            has_no_head = between and (problem or loaded.kind == MASKED)
+            if several and has_no_head and not configs[request.name]:
+                outcome.left_out[request.name] = "the checkpoint has no next-sentence head"
+                continue
+            with continue_after_errors(request.name):
+                if problem:
+                    raise problem
+                outcome.runs.append(record(loaded, request, path, command))
+                on_run(outcome.runs[-1])
     return outcome
-
-
-def _load_head(
-    model: Any, settings: Settings, next_sentence: bool, first: Model | ModelError | None
-) -> Model | ModelError:
-    """A model with one of its heads; if the checkpoint has no second head, the error."""
-    if isinstance(model, ServedModel) or (isinstance(first, LoadedModel) and first.kind != MASKED):
-        return first or model
-    try:
-        return load_model(model, settings, next_sentence)
-    except ModelError as error:
-        if first is None:
-            raise
-        return error

@@ -14,18 +14,19 @@ from typing import Any
 
 import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
 from gest_dataset.cache import ResponseCache
-from gest_dataset.errors import ScoringError, SettingError
+from gest_dataset.errors import ScoringError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result
 from gest_dataset.models import distributed
-from gest_dataset.models.base import Model
+from gest_dataset.models.base import Model, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
-from gest_dataset.models.precision import precision_error, precision_note, sample_ids
 from gest_dataset.models.request import Request
 from gest_dataset.probes.options import applicable_rules
 from gest_dataset.probes.probe import Probe
@@ -33,10 +34,11 @@ from gest_dataset.probes.queries import Sample, Score
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
-from gest_dataset.runs.manifest import SCORES, signature
+from gest_dataset.runs.manifest import SCORES
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+PRECISION_SAMPLES = 16  # that are scored again in float32
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -64,23 +66,10 @@ class Scores(RunResult):
     @property
     def signature(self) -> str:
         """One line to report beside a number: what it was measured on and with."""
-        m = self.metadata
-        return signature(
-            gest=m["config"],
-            data=m["data_fingerprint"],
-            measure=m["measure"],
-            model=m["model"] + (f"@{m['revision']}" if m["revision"] else ""),
-            templates=m["templates"],
-            options=m["options"],
-            start=m.get("start"),
-            limit=m["limit"],
-            dtype=m["dtype"],
-            quantization=m.get("quantization"),
-            device=m["device"],
-            torch=m["packages"]["torch"],
-            transformers=m["packages"]["transformers"],
-            version=m["gest_dataset"],
-        )
+        names = ("templates", "options", "start", "limit", "dtype", "quantization", "device")
+        packages = self.metadata["packages"]
+        versions = {name: packages[name] for name in ("torch", "transformers")}
+        return run_signature(self.metadata, **{name: self.metadata.get(name) for name in names}, **versions)
 
     def __repr__(self) -> str:
         return f"Scores({self.signature})"
@@ -103,7 +92,8 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
     """Score a request as a run in a folder: new, resumed, or read if it is finished."""
     if path is None:
         return ScoredRun(score_request(model, request))
-    settings = request.run_settings(model)
+    null = {"null": request.settings.null} if request.settings.null else {}
+    settings = {**request.facts(model), **model.settings(request.settings.batch_tokens), **null}
     if any(one != settings for one in distributed.gather(settings)):
         raise ScoringError("The processes of this run loaded different models. Give them the same files.")
     manifest = new_manifest(
@@ -117,17 +107,12 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
         command=command,
         device=model.device,
     )
-    writer: RunWriter | None = None  # in the main process only
     with ExitStack() as stack:
+        writers: list[RunWriter] = []  # one in the main process, none in the others
 
         def start() -> Run | None:
-            nonlocal writer
-            writer = stack.enter_context(open_run(path, manifest))
-            return writer.finished
-
-        def finish() -> Run:
-            assert writer is not None
-            return writer.finish(scores)
+            writers.append(stack.enter_context(open_run(path, manifest)))
+            return writers[0].finished
 
         finished = distributed.on_main(start)
         if finished:
@@ -135,8 +120,9 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
             table = finished.table.replace_schema_metadata(None)
             scores = Scores(table, skipped, finished.manifest.metadata, request.rows)
             return ScoredRun(scores, path, finished.result["result"], new=False)
-        scores = score_request(model, request, writer.cache if writer else None)
-        return ScoredRun(scores, path, distributed.on_main(finish).result["result"])
+        scores = score_request(model, request, writers[0].cache if writers else None)
+        run = distributed.on_main(lambda: writers[0].finish(scores))
+        return ScoredRun(scores, path, run.result["result"])
 
 
 def score_request(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
@@ -157,10 +143,7 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
 
 def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | None) -> list[float]:
     """The headlines of random baselines."""
-    if not isinstance(model, LoadedModel):
-        raise SettingError(
-            f"{model.name} is a served model, which has no random baselines: leave out --null."
-        )
+    assert isinstance(model, LoadedModel)
     headlines = []
     for seed in range(1, request.settings.null + 1):
         result = compute_scores(random_baseline(model, seed), request, cache).result()
@@ -171,50 +154,65 @@ def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | N
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
     """Turn rows into queries, ask the model, and fold its values into scores."""
     probe, rows, settings = request.probe, request.rows, request.settings
-    reader = model.reader(probe, applicable_rules(settings.options, probe, model.kind))
-    builders = probe.query_builders(model.kind, settings.options)
+    reader = model.reader(probe, applicable_rules(settings, probe, model.kind))
+    builders = probe.query_builders(model.kind, settings)
     start = time.perf_counter()
     samples: list[tuple[Row, int, Sample]] = []
     skipped: list[dict[str, Any]] = []
+
+    def skip(row: Row, template: int, reason: str) -> None:
+        skipped.append({"id": row["id"], "template": template, "reason": reason})
+
+    def main_reason(template: int) -> str:
+        reasons = Counter(entry["reason"] for entry in skipped if entry["template"] == template)
+        return reasons.most_common(1)[0][0] if reasons else "there are no rows"
+
     for row in rows.to_list():
         for template, ask in builders.items():
             try:
                 samples.append((row, template, ask(row, reader)))
             except SkipSampleError as error:
-                skipped.append({"id": row["id"], "template": template, "reason": str(error)})
+                skip(row, template, str(error))
     unused = sorted(builders.keys() - {template for _, template, _ in samples})
-    if unused and (len(unused) == len(builders) or settings.options.templates != EXTENDED_NAME):
-        raise _no_scores(skipped, unused[0], model, request)
+    may_lack = settings.templates == EXTENDED_NAME and len(unused) < len(builders)
     queries = [query for _, _, sample in samples for query in sample.queries]
-    answer = model.log_probs(queries, settings.batch_tokens, f"{model.name} on {request.name}", cache)
-    values = iter(answer.values)
     scored: list[tuple[Row, int, Score]] = []
-    for row, template, sample in samples:
-        score = sample.fold([next(values) for _ in sample.queries])
-        if all(value is None or np.isfinite(value) for value in score):
-            scored.append((row, template, score))
-        else:
-            skipped.append({"id": row["id"], "template": template, "reason": answer.not_finite})
-    for template in builders.keys() - unused - {number for _, number, _ in scored}:
-        raise _no_scores(skipped, template, model, request)
+    if not unused or may_lack:
+        answer = model.log_probs(queries, settings.batch_tokens, f"{model.name} on {request.name}", cache)
+        values = iter(answer.values)
+        for row, template, sample in samples:
+            score = sample.fold([next(values) for _ in sample.queries])
+            if all(value is None or np.isfinite(value) for value in score):
+                scored.append((row, template, score))
+            else:
+                skip(row, template, answer.not_finite)
+    empty = builders.keys() - {template for _, template, _ in scored} - {*(unused if may_lack else ())}
+    if empty:
+        where = f" in template {min(empty)}" if min(empty) else ""
+        raise ScoringError(
+            f"No sample of {request.name} can be scored{where} with {model.name}: {main_reason(min(empty))}."
+            f"\nChoose other templates, `multi_token`, or another model."
+        )
+    facts = request.facts(model)
+    end = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]
     metadata = {
         "config": request.name,
         "data_fingerprint": request.fingerprint,
         "model": model.name,
-        **request.facts(model),
+        **facts,
         **model.facts(),
         "measure": request.measure.name,
         "templates": [template for template in builders if template and template not in unused],
         "dtype": answer.dtype,
-        "device": model.device_name,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
         "scored": len(scored),
         "skipped": dict(Counter(entry["reason"] for entry in skipped)),
         "passes": asdict(answer.passes),
         "notes": [
-            *request.notes_on(model),
-            *(f"template {template} is left out: {_reasons(skipped, template)}" for template in unused),
+            *request.notes,
+            *(end if facts["start"] else ()),
+            *(f"template {template} is left out: {main_reason(template)}" for template in unused),
             *answer.notes,
         ],
         "seconds": time.perf_counter() - start + answer.earlier_seconds,
@@ -240,17 +238,41 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     return pa.table(columns)
 
 
-def _reasons(skipped: Sequence[dict[str, Any]], template: int) -> str:
-    """The most common reason why samples of a template were skipped."""
-    reasons = Counter(entry["reason"] for entry in skipped if entry["template"] == template)
-    return reasons.most_common(1)[0][0] if reasons else "there are no rows"
+def sample_ids(scores: pa.Table) -> set[str]:
+    """Evenly spaced samples, and one for each template that has a score."""
+    frame = scores.to_pandas()
+    rows = np.linspace(0, len(frame) - 1, min(PRECISION_SAMPLES, len(frame))).round().astype(int)
+    ids = set(frame["id"].iloc[rows])
+    return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
 
 
-def _no_scores(
-    skipped: Sequence[dict[str, Any]], template: int, model: Model, request: Request
-) -> ScoringError:
-    where = f" in template {template}" if template else ""
-    return ScoringError(
-        f"No sample of {request.name} can be scored{where} with {model.name}: "
-        f"{_reasons(skipped, template)}.\nChoose other templates, `multi_token`, or another model."
+def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
+    """The median and the largest difference of the scores that both tables have."""
+    differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
+    differences = differences[np.isfinite(differences)]
+    if differences.empty:
+        return {"samples": 0, "median": None, "largest": None}
+    median, largest = float(differences.median()), float(differences.max())
+    return {"samples": len(differences), "median": median, "largest": largest}
+
+
+def precision_note(dtype: str, error: dict[str, Any]) -> str:
+    """The error in words."""
+    if not error["samples"]:
+        return f"{dtype}: no sample has a score both in this type and in float32"
+    return (
+        f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most {error['largest']:.2g}, "
+        f"on {error['samples']} samples that were also scored in float32"
     )
+
+
+def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:
+    """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
+    frame = table.to_pandas()
+    if "unrelated" in frame:
+        values = np.log(frame["stereotype"]) - np.log(frame["antistereotype"])
+    else:
+        assert measure.display is not None
+        values = measure.display.value(table)
+    names = [name for name in ("id", "template") if name in frame]
+    return frame.assign(value=values).groupby(names)["value"].last()

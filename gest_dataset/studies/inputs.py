@@ -114,7 +114,8 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch], folder: P
         names = [*select_configs(batch.configs)]
         configs = dict.fromkeys(names, len(names) == 1)
         target = folder / (f"{home}+{batch.suffix}" if batch.suffix else home)
-        settings = Settings(batch.options, inputs.limit, inputs.batch_tokens, **loading)
+        given = {**vars(batch.options), "limit": inputs.limit, "batch_tokens": inputs.batch_tokens}
+        settings = Settings(**given, **loading)
         try:
             outcome = score_configs(model, configs, target, inputs.command, settings, False, add)
         except GestError as error:

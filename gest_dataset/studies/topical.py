@@ -189,8 +189,8 @@ def _explanations(models: Sequence[Scores]) -> tuple[Table, Table]:
         sets = {name: {name: values} for name, values in properties.items()} | {"all of them": properties}
         for name, chosen in sets.items():
             result = confounders.adjusted_g_s(scores, stereotypes.to_numpy() - 1, chosen)
-            g_s = Estimate(*np.exp([result.adjusted, result.low, result.high]).tolist())
-            adjusted.append((one.name, name, math.exp(result.ln_g_s), g_s, result.correlations.get(name)))
+            g_s = Estimate.of(result, "adjusted_g_s")
+            adjusted.append((one.name, name, result["g_s"], g_s, result["correlations"].get(name)))
         parts = {"all sentences": np.ones(len(scores), dtype=bool)}
         for name, values in properties.items():
             if set(np.unique(values)) <= {0.0, 1.0}:

@@ -25,7 +25,6 @@ from gest_dataset.models.loading import name_and_kind
 from gest_dataset.models.names import gguf_path
 from gest_dataset.models.request import suitable_configs
 from gest_dataset.models.score import score_configs
-from gest_dataset.models.served.model import connect
 from gest_dataset.probes.options import effective_options
 from gest_dataset.probes.probe import Probe
 from gest_dataset.runs.manifest import MANIFEST, differences, read_manifest
@@ -104,9 +103,8 @@ def run_job(job: Job, device: str, output: Path, command: Sequence[str] = ()) ->
     waiting = [cell.config for cell in job]
     endings: dict[str, tuple[str, str]] = {}
     try:
-        served = model.endpoint and connect(model.endpoint, model.model, model.tokenizer, model.connections)
         outcome = score_configs(
-            served or model.model,
+            model.model,
             dict.fromkeys(waiting, False),
             output / RUNS / model.name,
             command,
@@ -129,13 +127,13 @@ def _kind(model: SuiteModel) -> str:
     """Return masked, causal or seq2seq, from the model's configuration; a served model is causal."""
     if model.endpoint is not None:
         return "causal"
-    return name_and_kind(model.model, model.revision, model.trust_remote_code)[1]
+    return name_and_kind(model.model, model.settings("auto"))[1]
 
 
 def _cells_of(model: SuiteModel, kind: str, folder: Path) -> Iterator[Cell]:
     """Yield the cells of a model. Configs that do not suit its kind are left out."""
     chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
-    options = model.settings("auto").options
+    options = model.settings("auto")
     for config in chosen:
         probe = _probe(config)
         if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
@@ -173,7 +171,7 @@ def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
 
 def _expected_settings(model: SuiteModel, config: str, actual: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the suite asks for; what it leaves open is as in the `actual` run."""
-    probe, kind, options = _probe(config), actual["kind"], model.settings("auto").options
+    probe, kind, options = _probe(config), actual["kind"], model.settings("auto")
     file = gguf_path(model.model)
     return {
         "model": model.model if file is None else file.name,

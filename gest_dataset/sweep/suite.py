@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -17,12 +17,9 @@ from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.builders import select_configs
 from gest_dataset.errors import ConfigError, GestError, convert_errors
-from gest_dataset.models.base import Settings
+from gest_dataset.models.base import CONNECTIONS, Settings
 from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.served.client import normalize_address
-from gest_dataset.models.served.model import CONNECTIONS
-from gest_dataset.probes.author_rules import parse_rules
-from gest_dataset.probes.probe import Options
 from gest_dataset.runs.folder import default_folder
 
 PAPERS = Path(__file__).parent / "papers"
@@ -98,20 +95,10 @@ class SuiteModel:
 
     def settings(self, device: str) -> Settings:
         """The settings of the runs; a model with several GPUs is spread over them."""
-        rules = parse_rules(self.rules) if self.rules else ()
         device_map = "auto" if (self.gpus or 0) > 1 else None
-        return Settings(
-            Options(self.templates, self.multi_token, self.cs, self.intersentence, rules),
-            self.limit,
-            self.batch_tokens,
-            self.null,
-            "auto" if device_map else device,
-            self.dtype,
-            self.revision,
-            self.trust_remote_code,
-            device_map,
-            self.quantization,
-        )
+        names = {entry.name for entry in fields(Settings)} & vars(self).keys()
+        given = {name: getattr(self, name) for name in names}
+        return Settings(**given, device="auto" if device_map else device, device_map=device_map)
 
 
 @dataclass(frozen=True)

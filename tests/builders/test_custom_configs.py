@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import ClassLabel, List, get_dataset_config_names, load_dataset
+from datasets import get_dataset_config_names, load_dataset
 
 from gest_dataset import builders, languages
 from gest_dataset.builders import CONFIGS, GROUPS, fingerprint, get_config, select_configs
-from gest_dataset.builders.config import Family, Field
-from gest_dataset.builders.pairs import FIELDS, pair_row
-from gest_dataset.custom.store import NewConfig, add_config, remove_config
+from gest_dataset.builders.config import Config, Family
+from gest_dataset.builders.pairs import pair_row
+from gest_dataset.custom.store import NewConfig, add_configs, remove_config
 from gest_dataset.data import build
 from gest_dataset.data.card import write_card
 from gest_dataset.errors import ConfigError, DataError
@@ -24,10 +24,7 @@ from gest_dataset.languages import LANGUAGES, Language
 
 HINDI = Language("hi", "Hindi", "hin", script="Deva", family="Indo-Aryan")
 FAMILY = Family("hi", "GEST in Hindi", "What it is.", "https://example.org", "@misc{mine}", "Few rows.")
-LABELS = Field("who translated it", List(ClassLabel(names=["mine", "theirs"])))
-NEW = NewConfig(
-    "hi_pairs", FAMILY, "Pairs in Hindi", ("hi", "en"), "CC0-1.0", {**FIELDS, "systems": LABELS}, {"same": 2}
-)
+NEW = NewConfig("hi_pairs", FAMILY, "Pairs in Hindi", ("hi", "en"), "CC0-1.0", "pairs", {"same": 2})
 
 
 def rows(*endings: tuple[str, str]) -> list[dict[str, Any]]:
@@ -39,22 +36,25 @@ def rows(*endings: tuple[str, str]) -> list[dict[str, Any]]:
     return made  # type: ignore[return-value]
 
 
+def add(new: NewConfig, rows: list[dict[str, Any]], replace: bool = False) -> Config:
+    (config,) = add_configs([(new, rows)], replace)
+    return config
+
+
 @pytest.fixture
 def hindi(home: Path) -> Path:
     """A folder of user data with Hindi and one config."""
     languages.add(HINDI)
-    add_config(NEW, rows())
+    add(NEW, rows())
     return home
 
 
 def test_an_added_config_is_available_at_once(hindi: Path) -> None:
     loaded = load_dataset("gest", "hi_pairs", split="test")
     assert loaded["masculine"] == ["मैं थका हूँ", "मैं गया हूँ"]
-    assert loaded.features["systems"] == LABELS.feature
-    assert loaded["systems"] == [[1], [1]]
+    assert loaded.features == CONFIGS["sk_pairs"].features
     assert loaded.info.license == "CC0-1.0"
     assert get_dataset_config_names("gest")[-1] == "hi_pairs"
-    assert CONFIGS["hi_pairs"].fields["systems"] == LABELS
     assert list(select_configs("added")) == ["hi_pairs"]
     assert "hi_pairs" not in select_configs("all")
     with pytest.raises(ConfigError, match="Did you mean 'hi_pairs'"):
@@ -77,13 +77,13 @@ def test_a_custom_config_in_a_built_folder(hindi: Path, tmp_path: Path) -> None:
 
 
 def test_a_different_config_is_replaced_only_with_replace(hindi: Path) -> None:
-    assert add_config(NEW, rows()).published_rows == 2
+    assert add(NEW, rows()).published_rows == 2
     with pytest.raises(ConfigError, match="hi_pairs already exists with different rows"):
-        add_config(NEW, rows(("थका", "थकी")))
+        add(NEW, rows(("थका", "थकी")))
     with pytest.raises(ConfigError, match="already exists"):
-        add_config(replace(NEW, description="Other words"), rows())
+        add(replace(NEW, description="Other words"), rows())
     before = fingerprint(CONFIGS["hi_pairs"])
-    assert add_config(NEW, rows(("थका", "थकी")), replace=True).published_rows == 1
+    assert add(NEW, rows(("थका", "थकी")), replace=True).published_rows == 1
     assert fingerprint(CONFIGS["hi_pairs"]) != before
     assert load_dataset("gest", "hi_pairs", split="test").num_rows == 1
     assert len(list(hindi.rglob("*.parquet"))) == 1
@@ -99,9 +99,9 @@ def test_a_different_config_is_replaced_only_with_replace(hindi: Path) -> None:
 def test_invalid_configs_are_refused(home: Path, change: dict[str, Any], message: str) -> None:
     languages.add(HINDI)
     with pytest.raises(ConfigError, match=message):
-        add_config(replace(NEW, **change), rows())
+        add(replace(NEW, **change), rows())
     with pytest.raises(ConfigError, match="has no rows"):
-        add_config(NEW, [])
+        add(NEW, [])
     assert not (home / "configs").exists()
     assert "added" not in GROUPS
 
@@ -119,7 +119,7 @@ def test_remove_config(hindi: Path) -> None:
 def test_a_damaged_config_does_not_affect_others(
     hindi: Path, change: dict[str, Any] | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    add_config(replace(NEW, name="hi_other"), rows())
+    add(replace(NEW, name="hi_other"), rows())
     file = hindi / "configs" / "hi_pairs" / "facts.json"
     file.write_text("{" if change is None else json.dumps({**json.loads(file.read_text()), **change}))
     with caplog.at_level(logging.WARNING, "gest_dataset"):
@@ -141,7 +141,7 @@ def test_changed_rows_are_an_error(hindi: Path) -> None:
     file.unlink()
     with pytest.raises(DataError, match="cannot be read: No such file"):
         list(get_config("hi_pairs").read({}, Counter()))
-    add_config(NEW, rows(), replace=True)
+    add(NEW, rows(), replace=True)
     assert load_dataset("gest", "hi_pairs", split="test").num_rows == 2
 
 

@@ -1,46 +1,18 @@
-"""Runs commands, in this process where possible: a fresh one takes seconds to import torch."""
+"""What the tests of commands share."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from gest_dataset import cli
 from gest_dataset.report import page
+from tests.conftest import Gest as Gest
 from tests.support import zoo
-
-Gest = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def gest(
-    one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Gest:
-    """Run a command in this process, on the test mirror and in `tmp_path`; keywords are variables."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TERM", "xterm")  # in a dumb terminal, rich ignores COLUMNS
-
-    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        capsys.readouterr()
-        code = 0
-        with monkeypatch.context() as patch:
-            for name, value in environment.items():
-                patch.setenv(name, value)
-            patch.setattr(sys, "argv", ["gest", *map(str, arguments)])
-            try:
-                cli.main()
-            except SystemExit as ended:
-                code = int(ended.code or 0)
-        stdout, stderr = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, stdout, stderr)
-
-    return run
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ def test_the_number_of_lines(gest: Gest, tmp_path: Path) -> None:
         assert message in done.stderr
     assert done.returncode == 0
     assert "nan" not in done.stdout
-    assert "undefined, because a stereotype has no sentence of known gender" in done.stdout
+    assert "are undefined: no translation of stereotype 1, 2, 3" in done.stdout
     done = gest("pairs", "--translations", "mt.txt", *SLOVAK, "--limit", "5", "--output", "pairs")
     assert done.returncode == 2
     assert "has plain translations only" in done.stderr

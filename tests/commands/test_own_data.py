@@ -49,7 +49,9 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_a_file_is_scored_compared_and_reported(gest: Gest) -> None:
     """Every format has the scores of the rows themselves, and the same hash of the data."""
-    direct = gest_dataset.score(zoo.load("bert"), datasets.Dataset.from_list(ROWS), [3], device="cpu")
+    direct = gest_dataset.score(
+        zoo.load("bert"), datasets.Dataset.from_list(ROWS), templates=[3], device="cpu"
+    )
     fingerprints = set()
     for kind in ("csv", "tsv", "jsonl", "parquet"):
         file = write(Path(f"mine-{kind}.{kind}"), ROWS)

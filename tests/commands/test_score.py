@@ -35,13 +35,18 @@ def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     run = read_run("gest-runs/bert/en")
     assert run.manifest.settings["templates"] == [1, 3]
     assert run.manifest.command == ["gest", *arguments]
-    for template, part in run.result["result"]["by_template"].items():
-        section = shown[shown.index(f"en: bert, template {template}") :]
+    assert "(negligible range " in shown.splitlines()[0]
+    side_by_side = shown[shown.index("en: bert, q by template") :]
+    verbose = gest(*arguments, "--verbose").stdout
+    for number, (template, part) in enumerate(run.result["result"]["by_template"].items(), start=-2):
+        section = verbose[verbose.index(f"en: bert, template {template}") :]
         for place, stereotype in enumerate(STEREOTYPES.values()):
             label = f"{stereotype.id:2} {stereotype.name}"
             line = next(line for line in section.splitlines() if label in line)
             assert f" {tables.format_value(part['q'][place])} " in line
             assert "●" in line
+            (line,) = (line for line in side_by_side.splitlines() if label in line)
+            assert line.split()[number] == tables.format_value(part["q"][place])
     assert re.search(rf"mean\s+{run.result['result']['g_s']:.2f}", shown)
     published = rank_among_published(run.manifest.metadata, run.result["result"])
     assert published is not None
@@ -220,9 +225,9 @@ def test_power_needs_no_model(gest: Gest) -> None:
         (("bert", "--device", "abacus"), 2, "Unknown device 'abacus'"),
         (("bert", "--revision", "main"), 2, "'bert' is a local model, and revisions exist on the Hub only"),
         (("./nothing",), 1, "There is no folder ./nothing"),
-        ((), 2, "No model was given"),
-        (("bert", "--endpoint", "http://127.0.0.1:9"), 2, "MODEL applies to loaded models only"),
-        (("bert", "--tokenizer", "bert"), 2, "--tokenizer applies to served models only"),
+        ((), 2, "Give either MODEL, or --endpoint"),
+        (("bert", "--endpoint", "http://127.0.0.1:9"), 2, "Give either MODEL, or --endpoint"),
+        (("bert", "--tokenizer", "bert"), 2, "tokenizer applies to served models only"),
     ],
 )
 def test_wrong_usage(

@@ -19,6 +19,7 @@ from gest_dataset.builders.words import core_span
 from gest_dataset.custom import AddedLanguage, remove_language, rows
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError, ScoringError
+from gest_dataset.gender import texts
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.translation.sentences import gest_sentences
 from tests.support import zoo
@@ -31,6 +32,7 @@ TIRED = "I was sure of myself on the stage."
 PIANO = "I carried the piano up the stairs."
 HINDI, FEMININE = "मैं थक गया हूँ", "मैं थक गई हूँ"
 COLUMNS = ["source", "masculine", "feminine"]
+REASONS = {**vars(texts), **vars(rows), **vars(pairs)}  # by the name of their constant
 
 
 def rejected(added: AddedLanguage) -> list[tuple[int, str]]:
@@ -45,7 +47,7 @@ def test_every_script(code: str, tmp_path: Path) -> None:
     )
     assert [config.name for config in added.configs] == [f"{code}_translations", f"{code}_pairs"]
     assert not rejected(added)
-    assert added.translated.total() == len(gest_sentences())
+    assert added.sentences("translations").total() == len(gest_sentences())
     written = {(s.text_1_0, m, f) for s, m, f in variants_of(code)}
     made = load_dataset("gest", f"{code}_pairs", split="test").to_list()
     assert {(row["source"], row["masculine"], row["feminine"]) for row in made} == written
@@ -95,9 +97,9 @@ def test_every_rejected_row_has_a_reason(tmp_path: Path) -> None:
         tmp_path / "t.csv", ["id", "source", "translation", "stereotype"], [r[:4] for r in table]
     )
     added = gest_dataset.add_language("hi", path, report=tmp_path / "why.csv")
-    expected = [(number, getattr(rows, row[4])) for number, row in enumerate(table, start=1) if row[4]]
+    expected = [(number, REASONS[row[4]]) for number, row in enumerate(table, start=1) if row[4]]
     assert rejected(added) == expected
-    read = added.files["t.csv"]
+    read = added.files["translations"]
     assert read.reasons == Counter(reason for _, reason in expected)
     dropped: Counter[str] = Counter()
     loaded = list(CONFIGS["hi_translations"].read({}, dropped))
@@ -107,7 +109,7 @@ def test_every_rejected_row_has_a_reason(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "english", "wrong"), CASES["texts"])
 def test_find_problem(text: str, english: list[str], wrong: str | None) -> None:
-    reason = getattr(rows, wrong) if wrong else None
+    reason = REASONS[wrong] if wrong else ""
     assert rows.find_problem(text, "I went bungee-jumping.", "Latn", english) == reason
 
 
@@ -117,9 +119,7 @@ def test_rejected_pairs(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "v.csv", ["original", "male", "female"], table)
     added = gest_dataset.add_language("hi", variants=path)
     assert rejected(added) == [
-        (number, getattr(pairs, row[2], None) or getattr(rows, row[2]))
-        for number, row in enumerate(CASES["pairs"], start=1)
-        if row[2]
+        (number, REASONS[row[2]]) for number, row in enumerate(CASES["pairs"], start=1) if row[2]
     ]
     (row,) = load_dataset("gest", "hi_pairs", split="test").to_list()
     assert (row["masculine_word"], row["feminine_word"], row["word_index"]) == ("गया", "गई", 2)
@@ -131,9 +131,9 @@ def test_several_words(tmp_path: Path) -> None:
     table = [(text, *row[:2]) for text, row in zip(texts[2:], CASES["several"], strict=False)]
     path = write_csv(tmp_path / "v.csv", COLUMNS, table)
     added = gest_dataset.add_language("hi", variants=path)
-    assert added.files["v.csv"].reasons == {pairs.SEVERAL_WORDS: 4, pairs.WORD_COUNT: 1}
+    assert added.files["pairs"].reasons == {pairs.SEVERAL_WORDS: 4, pairs.WORD_COUNT: 1}
     added = gest_dataset.add_language("hi", variants=path, max_words=2, replace=True)
-    assert added.files["v.csv"].reasons == {"more than 2 words differ": 1, pairs.WORD_COUNT: 1}
+    assert added.files["pairs"].reasons == {"more than 2 words differ": 1, pairs.WORD_COUNT: 1}
     assert "differ in at most 2 words." in CONFIGS["hi_pairs"].family.description
     made = {row["masculine"]: row for row in load_dataset("gest", "hi_pairs", split="test").to_list()}
     for masculine, _, words in CASES["several"]:
@@ -185,7 +185,7 @@ def test_swapped_columns_are_noticed(tmp_path: Path) -> None:
 
 def test_first_letter_rule(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "v.csv", COLUMNS, [(TIRED, "Soy el líder", "Soy la líder")])
-    assert gest_dataset.add_language("gl", variants=path).pairs.total() == 1
+    assert gest_dataset.add_language("gl", variants=path).sentences("pairs").total() == 1
     with pytest.raises(DataError, match=rf"none of its 1 rows is usable.*{pairs.FIRST_LETTER}"):
         gest_dataset.add_language("ast", variants=path, first_letter=True)
     with pytest.raises(DataError, match=pairs.FIRST_LETTER):

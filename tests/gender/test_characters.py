@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gest_dataset.gender.detect import open_detector
+from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.probes.pronouns import FIRST_PERSON, NO_PRONOUN, TWO
 from tests.support.outside import require
 
@@ -25,7 +25,7 @@ def test_labelled_texts() -> None:
     found: Counter[tuple[str, str]] = Counter()
     for language in LANGUAGES:
         rows = [row for row in TEXTS if row["language"] == language]
-        detector = open_detector(language, model=models / f"{language}.udpipe")
+        detector = GenderDetector(language, model=models / f"{language}.udpipe")
         told = detector.characters([row["text"] for row in rows])
         found.update((row["gender"], one.gender) for row, one in zip(rows, told, strict=True))
     assert len(LANGUAGES) == 10
@@ -56,7 +56,7 @@ def conllu(path: Path, *sentences: tuple[str, str]) -> Path:
 @pytest.mark.parametrize(("text", "words", "gender", "evidence"), VERBS)
 def test_whose_verb_it_is(text: str, words: str, gender: str, evidence: list[str], tmp_path: Path) -> None:
     parses = conllu(tmp_path / "parses.conllu", (text, words))
-    (found,) = open_detector("sk", "conllu", parses).characters([text])
+    (found,) = GenderDetector("sk", "conllu", parses).characters([text])
     assert (found.gender, list(found.evidence)) == (gender, evidence)
 
 
@@ -68,7 +68,7 @@ def test_the_reasons(tmp_path: Path) -> None:
         ("Eva spala Ivan spal", "Eva/PROPN/Fem/2/nsubj spala/VERB/Fem/0/root Ivan/PROPN/Masc/4/nsubj "
          "spal/VERB/Masc/2/parataxis"),
     )  # fmt: skip
-    detector = open_detector("sk", "conllu", parses)
+    detector = GenderDetector("sk", "conllu", parses)
     found = detector.characters(["Spal som", "Prší", "Eva spala Ivan spal", ""])
     assert [one.problem for one in found] == [FIRST_PERSON, NO_PRONOUN, TWO, "empty"]
 
@@ -79,7 +79,7 @@ def test_what_is_quoted_does_not_count(tmp_path: Path) -> None:
         "Eva/PROPN/Fem/2/nsubj spala/VERB/Fem/0/root „/PUNCT//2/punct Ivan/PROPN/Masc/5/nsubj "
         "spal/VERB/Masc/2/parataxis “/PUNCT//5/punct"
     )
-    (found,) = open_detector("sk", "conllu", conllu(tmp_path / "parses.conllu", (text, words))).characters(
+    (found,) = GenderDetector("sk", "conllu", conllu(tmp_path / "parses.conllu", (text, words))).characters(
         [text]
     )
     assert (found.gender, found.evidence) == ("female", ("spala 1",))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gest_dataset.gender.grammar import LANGUAGES, load_grammar
+from gest_dataset.gender.grammar import load_grammar
 from gest_dataset.gender.parsers import conllu
 from gest_dataset.gender.rules.engine import NOTHING, Decision, Rule, decide, rules_for
 from gest_dataset.gender.rules.quotations import is_by_speaker, quoted_spans
@@ -39,21 +39,6 @@ def decision(
     *lines: str, rules: Sequence[Rule] = RULES, start: int = 0, quotations: Sequence[tuple[int, int]] = ()
 ) -> Decision:
     return decide([tree(line, start) for line in lines], rules, SLOVAK, quotations)
-
-
-@pytest.mark.parametrize(
-    ("line", "kind", "gender"),
-    [
-        ("*rada/ADJ/root", "glad", "female"),
-        ("*rád/ADJ/root", "glad", "male"),
-        ("*ticho/ADJ/root", "glad", None),
-        ("*bola/VERB/root", "past", "female"),
-        ("*bola/ADP/root", "past", None),
-        ("*bola/VERB/root", "fused", None),  # a kind that Slovak does not have
-    ],
-)
-def test_kinds_of_words(line: str, kind: str, gender: str | None) -> None:
-    assert SLOVAK.gender(context_of(line).token, kind) == gender
 
 
 def test_a_weaker_rank_applies_only_if_the_first_finds_nothing() -> None:
@@ -101,10 +86,6 @@ def test_rules_across_clauses_do_not_apply_beside_quotations() -> None:
     assert decision(line, rules=WEAKER, start=10, quotations=[(0, 5)]) == NOTHING
 
 
-def test_nothing_is_unknown() -> None:
-    assert decision("*Spal/VERB/root") == NOTHING == Decision("unknown", "", (), False)
-
-
 # ---- quotations -------------------------------------------------------------------------------------------
 
 QUOTATIONS = yaml.safe_load(Path(__file__).with_name("quotations.yaml").read_text(encoding="utf-8"))
@@ -129,11 +110,3 @@ def test_sentences_without_a_space_between_them(tmp_path: Path) -> None:
     first = "# newpar\n# text = Ano!\n" + word.format("Ano!", "PART", "SpaceAfter=No")
     path.write_text(first + "# text = “\n" + word.format("“", "PUNCT", "_"), encoding="utf-8")
     assert {"Ano! “", "Ano!“"} <= set(conllu.read_file(path))
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_hearing_is_not_speaking(language: str) -> None:
-    """*I hear* introduces the words of somebody else."""
-    grammar = load_grammar(language)
-    heard = grammar.perceiving_verbs.pattern.removeprefix("(?:").removesuffix(")$").split("|")
-    assert not any(grammar.speaking_verbs.fullmatch(verb) for verb in heard)

@@ -98,11 +98,3 @@ def test_bulgarian_labelled_sentences_by_a_real_parser() -> None:
     right = counts["male", "male"] + counts["female", "female"]
     assert right >= 0.97 * sum(number for (gold, _), number in counts.items() if gold != "unknown")
     assert right >= 0.99 * sum(number for (_, gender), number in counts.items() if gender != "unknown")
-
-
-def test_a_gender_of_a_sentence_without_one_is_wrong() -> None:
-    sentence, figures = benchmark().Sentence, benchmark().figures
-    found = [Detection(gender, "", (), False) for gender in ("male", "female", "unknown", "male")]
-    gold = [sentence("cs", "", gender, "past") for gender in ("male", "male", "female", "unknown")]
-    result = figures(gold, found)
-    assert (result.gendered, result.recall, result.precision) == (3, 1 / 3, 1 / 3)

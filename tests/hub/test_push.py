@@ -16,6 +16,7 @@ from gest_dataset.hub.push import Plan
 from gest_dataset.hub.repository import NEW, REMOVED
 from tests.hub.conftest import is_commit
 from tests.support.hub import Fault, Hub, Repository
+from tests.support.hub.repositories import File
 
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
 
@@ -173,23 +174,6 @@ def test_line_endings_stay(hub: Hub, newline: str) -> None:
     assert not gest_dataset.push(SET, "en")[0].plan.has_changes
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"---\nlicense: [mit\n---\nMine.\n",
-        b"---\nconfigs: 7\n---\n",
-        b"---\nlicense: mit\nlicense: cc0\n---\n",
-        b"---\nlicense: mit\n---\n\xff\xfe",
-    ],
-)
-def test_an_invalid_card_is_not_overwritten(hub: Hub, text: bytes) -> None:
-    repository = hub.add("dataset", SET, {"README.md": text})
-    before = repository.head
-    with pytest.raises(HubError, match=r"Nothing was changed; fix README\.md"):
-        gest_dataset.push(SET, "en")
-    assert repository.head is before
-
-
 def test_only_files_of_an_earlier_push_are_removed(hub: Hub, tmp_path: Path) -> None:
     files = {
         "README.md": b"---\nconfigs:\n- config_name: en\n  data_files: data/*.parquet\n- config_name: both\n"
@@ -214,14 +198,20 @@ def test_only_files_of_an_earlier_push_are_removed(hub: Hub, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("card", "file", "reason"),
+    ("card", "reason"),
     [
-        (b"---\nconfigs:\n- config_name: a\n  data_files: a.csv\n---\n", "a.csv", "is not Parquet"),
-        (b"---\nlicense: mit\n---\n", "data/a.parquet", "belongs to no config in the card"),
+        (b"---\nlicense: [mit\n---\nMine.\n", r"Nothing was changed; fix README\.md"),
+        (b"---\nconfigs: 7\n---\n", r"Nothing was changed; fix README\.md"),
+        (b"---\nlicense: mit\nlicense: cc0\n---\n", "occur once"),
+        (b"---\nlicense: mit\n---\n\xff\xfe", r"Nothing was changed; fix README\.md"),
+        (b"---\nlicense: mit\n", "no closing line"),
+        (b"---\nconfigs:\n- config_name: a\n  data_files: a.csv\n---\n", "is not Parquet"),
+        (b"---\nlicense: mit\n---\n", "belongs to no config in the card"),
     ],
 )
-def test_other_data_must_stay_readable(hub: Hub, card: bytes, file: str, reason: str) -> None:
-    repository = hub.add("dataset", SET, {"README.md": card, file: b"x\n1\n"})
+def test_a_refused_push_changes_nothing(hub: Hub, card: bytes, reason: str) -> None:
+    path = "data/a.parquet" if "belongs" in reason else "notes.txt"
+    repository = hub.add("dataset", SET, {"README.md": card, path: b"x\n1\n"})
     before = repository.head
     with pytest.raises(HubError, match=reason):
         gest_dataset.push(SET, "en")
@@ -245,6 +235,20 @@ def test_a_pull_request_a_branch_and_a_dry_run(hub: Hub, tmp_path: Path) -> None
     check(hub, tmp_path, "en", "sk_pairs", "uk_pairs", default="en")
     with pytest.raises(ConfigError, match="--create-pr"):
         gest_dataset.push(SET, "en", create_pr=True, revision="next")
+
+
+def test_an_open_pull_request_is_found_by_its_files(hub: Hub) -> None:
+    """Not by its title: somebody else's has the same one, and a card that cannot be read."""
+    gest_dataset.push(SET, "en")
+    repository = hub.dataset(SET)
+    card = b"---\na: [\n---\n"
+    made = repository.make(
+        repository.head, {"README.md": File(len(card), card)}, "Push sk_pairs", "somebody", ""
+    )
+    repository.open_pull_request(made)
+    found = [gest_dataset.push(SET, "sk_pairs", create_pr=True)[0].committed for _ in range(2)]
+    url = f"{hub.url}/datasets/{SET}/discussions/2"
+    assert [(one.made, one.pull_request) for one in found] == [(True, url), (False, url)]
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,7 @@ ASKED = ("en", "winobias_type1_dev", "crows_gender", "stereoset_en_intrasentence
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data as `gest build` writes them."""
-    folder = tmp_path_factory.mktemp("built")
-    with pytest.MonkeyPatch.context() as patch:
-        use(MIRROR, patch)
-        return built(folder, ASKED)
+    return built(tmp_path_factory.mktemp("built"), ASKED)
 
 
 @pytest.fixture(scope="module")
@@ -78,44 +75,35 @@ def entry_of(text: str) -> EvalResultEntry:
     return entry
 
 
-def test_a_pull_request_with_the_headline_of_a_run(there: Hub, scored: Path) -> None:
-    pushed = push(scored / "winobias_type1_dev", report_url="https://example.org/report.html")
+def test_runs_in_a_folder_are_one_pull_request_with_their_headlines(there: Hub, scored: Path) -> None:
+    """Each measure's own headline, a file for each task; proposed, not done."""
+    pushed = push(scored, report_url="https://example.org/report.html")
+    repository = model(there)
     assert pushed.committed.made
     assert pushed.committed.pull_request == f"{there.url}/{MODEL}/discussions/1"
     assert pushed.notes == ()
-    repository = model(there)
-    path = ".eval_results/org--gest--winobias_type1_dev.yaml"
-    assert path not in repository.head.files  # proposed, not done
-    text = there.read(repository, path, "refs/pr/1").decode()
-    assert pushed.files == {path: text}
-    run = read_run(scored / "winobias_type1_dev")
-    entry, result = entry_of(text), run.result["result"]
-    assert entry.value == pytest.approx(result["g_s"], abs=1e-6)
-    assert (entry.dataset_id, entry.task_id) == (DATA, "winobias_type1_dev")
-    assert entry.dataset_revision == there.dataset(DATA).head.oid
-    assert entry.date == run.manifest.finished
-    assert entry.source_url == "https://example.org/report.html"
-    assert entry.notes is not None
-    interval = f"{format_number(result['g_s_low'])} to {format_number(result['g_s_high'])}"
-    revision = run.manifest.metadata["revision"][:12]
-    for note in (f"95 % interval {interval}", f"verdict: {result['verdict']}", f"model revision {revision}"):
-        assert note in entry.notes
-
-
-def test_all_runs_in_a_folder_are_one_pull_request(there: Hub, scored: Path) -> None:
-    """Each measure's own headline, a file for each task."""
-    pushed = push(scored)
-    assert len(model(there).pull_requests) == 1
-    entries = {entry.task_id: entry for entry in map(entry_of, pushed.files.values())}
-    assert {*entries} == {*ASKED}
-    for task, entry in entries.items():
-        run = read_run(scored / task)
+    assert len(repository.pull_requests) == 1
+    assert not pushed.files.keys() & repository.head.files.keys()
+    assert {*pushed.files} == {f".eval_results/org--gest--{task}.yaml" for task in ASKED}
+    for path, text in pushed.files.items():
+        assert there.read(repository, path, "refs/pr/1").decode() == text
+        entry = entry_of(text)
+        run = read_run(scored / entry.task_id)
         head = MEASURES[run.manifest.measure].headline(run.result["result"])
-        assert entry.value == pytest.approx(run.result["result"][head.name], abs=1e-6)
-        assert entry.notes is not None
-        assert entry.notes.startswith(f"{head.symbol}, {head.label}: 95 % interval ")
-        assert f"no stereotype is {head.null:g}" in entry.notes
-    assert "mean of templates 1, 3" in str(entries["en"].notes)
+        result = run.result["result"]
+        assert path.endswith(f"--{entry.task_id}.yaml")
+        assert entry.value == pytest.approx(result[head.name], abs=1e-6)
+        assert (entry.dataset_id, entry.dataset_revision) == (DATA, there.dataset(DATA).head.oid)
+        assert entry.date == run.manifest.finished
+        assert entry.source_url == "https://example.org/report.html"
+        notes = str(entry.notes)
+        assert notes.startswith(f"{head.symbol}, {head.label}: 95 % interval ")
+        revision = run.manifest.metadata["revision"][:12]
+        for note in (f"no stereotype is {head.null:g}", result["verdict"], f"model revision {revision}"):
+            assert note in notes
+        if entry.task_id == "en":
+            assert "mean of templates 1, 3" in notes
+            assert f"{format_number(result['g_s_low'])} to {format_number(result['g_s_high'])}" in notes
 
 
 def test_a_merged_result_is_not_proposed_again(there: Hub, scored: Path) -> None:
@@ -218,20 +206,16 @@ def test_missing_repositories(there: Hub, scored: Path, monkeypatch: pytest.Monk
     assert push_results(scored / "en", MODEL).committed.made
 
 
-def _with_other_rows(folder: Path, tmp_path: Path) -> dict[str, bytes]:
-    """The dataset, with one word of `en` changed."""
-    path = "en/test-00000-of-00001.parquet"
-    table = pq.read_table(folder / path)
-    sentences = ["I slept.", *table["sentence"].to_pylist()[1:]]
-    pq.write_table(table.set_column(1, "sentence", pa.array(sentences)), tmp_path / "rows.parquet")
-    return {**files_of(folder), path: (tmp_path / "rows.parquet").read_bytes()}
-
-
 def test_a_run_on_rows_of_the_hub_fits_that_dataset(
     there: Hub, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Published with a word changed: a run on that is none of `en`, and fits that dataset only."""
-    there.add("dataset", "org/changed", _with_other_rows(folder, tmp_path))
+    path = "en/test-00000-of-00001.parquet"
+    table = pq.read_table(folder / path)
+    sentences = ["I slept.", *table["sentence"].to_pylist()[1:]]
+    pq.write_table(table.set_column(1, "sentence", pa.array(sentences)), tmp_path / "rows.parquet")
+    rows = (tmp_path / "rows.parquet").read_bytes()
+    there.add("dataset", "org/changed", {**files_of(folder), path: rows})
     monkeypatch.setenv("GEST_REPO", "org/changed")
     run = tmp_path / "run"
     gest_dataset.score(zoo.directory("bert"), "en", templates=[1], device="cpu", output=run)

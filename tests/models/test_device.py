@@ -84,11 +84,11 @@ def test_a_spread_run_is_not_a_plain_run(tmp_path: Path) -> None:
         ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use one of 8bit, 4bit"),
         (
             {"endpoint": "http://127.0.0.1:9", "device_map": "auto"},
-            "apply to loaded models, not to served ones",
+            "applies to loaded models only",
         ),
         (
             {"endpoint": "http://127.0.0.1:9", "quantization": "8bit"},
-            "apply to loaded models, not to served ones",
+            "applies to loaded models only",
         ),
     ],
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.errors import ModelError
+from tests.conftest import Gest
 from tests.support import gguf_files, translators, zoo
 
 _CODE = """
@@ -48,7 +48,7 @@ def plant(folder: Path, marker: Path, file: str) -> None:
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
 @pytest.mark.parametrize("command", ["score", "translate", "score gguf"])
 def test_the_answer_y_runs_nothing(
-    command: str, file: str, script_environment: Mapping[str, str], tmp_path: Path
+    command: str, file: str, gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, marker = tmp_path / "model", tmp_path / "it-ran"
     if command == "translate":
@@ -69,15 +69,10 @@ def test_the_answer_y_runs_nothing(
             "3",
         ]
     plant(folder, marker, file)
-    done = subprocess.run(
-        [sys.executable, "-m", "gest_dataset", *arguments, "--device", "cpu"],
-        env={**script_environment, "HF_HUB_OFFLINE": "1"},
-        cwd=tmp_path,
-        input="y\n" * 9,
-        capture_output=True,
-        text=True,
-    )
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n" * 9))
+    done = gest(*arguments, "--device", "cpu")
     assert not marker.exists(), done.stdout
+    assert sys.stdin.read() == "y\n" * 9, "nothing reads the answer"
     assert "Do you wish" not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     if done.returncode:
@@ -93,9 +88,9 @@ def test_consent_runs_it(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     plant(folder, marker, file)
     if file == "config.json":
         with pytest.raises(ModelError, match="comes with code of its own, which is not run by default"):
-            gest_dataset.score(str(folder), "en", [3], 2, device="cpu")
+            gest_dataset.score(str(folder), "en", templates=[3], limit=2, device="cpu")
     assert not marker.exists()
-    gest_dataset.score(str(folder), "en", [3], 2, device="cpu", trust_remote_code=True)
+    gest_dataset.score(str(folder), "en", templates=[3], limit=2, device="cpu", trust_remote_code=True)
     assert marker.exists()
 
 
@@ -110,7 +105,7 @@ def test_python_is_not_asked_either(
     questions: list[str] = []
     monkeypatch.setattr("builtins.input", lambda question="": questions.append(question) or "y")
     with pytest.raises(ModelError, match="is not run by default"):
-        gest_dataset.score(str(folder), config, [3], device="cpu")
+        gest_dataset.score(str(folder), config, templates=[3], device="cpu")
     assert not questions
     assert not marker.exists()
 
@@ -122,4 +117,4 @@ def test_attention_from_somewhere_else_is_code_as_well(tmp_path: Path) -> None:
     settings["attn_implementation"] = "somebody/attention"
     (folder / "config.json").write_text(json.dumps(settings))
     with pytest.raises(ModelError, match="attention from 'somebody/attention', which is not run by default"):
-        gest_dataset.score(str(folder), "en", [3], 2, device="cpu")
+        gest_dataset.score(str(folder), "en", templates=[3], limit=2, device="cpu")

@@ -18,10 +18,9 @@ from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ScoringError
 from gest_dataset.models import inference
 from gest_dataset.models.base import LogProbs
-from gest_dataset.models.head import Head
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.prefix_sharing import plain_parents
-from gest_dataset.models.scorers import Pass
+from gest_dataset.models.scorers import Head, Pass
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
 from tests.support import zoo
 
@@ -181,14 +180,13 @@ def test_a_stopped_run_continues(cache: ResponseCache, stop: int) -> None:
     assert as_lists(answer) == as_lists(whole)
     seen = [one for batch in last.batches for one in batch]
     assert computed == 3 * stop
-    assert answer.passes.batches == computed + len(last.batches)
     assert len(seen) < answer.passes.inputs or not stop
 
 
 def test_nothing_is_computed_twice(cache: ResponseCache) -> None:
     asked = queries()
-    first = compute(asked, Echo(), 90, cache=cache)
-    again = Echo()
+    echo, again = Echo(), Echo()
+    first = compute(asked, echo, 90, cache=cache)
     answer = compute(asked, again, 90, cache=cache)
     assert again.batches == []
     assert as_lists(answer) == as_lists(first)
@@ -196,7 +194,7 @@ def test_nothing_is_computed_twice(cache: ResponseCache) -> None:
     assert answer.earlier_seconds > 0
     other = Echo()
     compute(asked, other, 90, cache=cache, seed=1)
-    assert len(other.batches) == first.passes.batches, "baselines have values of their own"
+    assert len(other.batches) == len(echo.batches), "baselines have values of their own"
 
 
 def test_notes_and_number_types_survive_a_stop(cache: ResponseCache) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from datasets import Dataset
-from transformers import BertConfig, BertForPreTraining
+from transformers import AutoTokenizer, BertConfig, BertForPreTraining
 
 import gest_dataset
 from gest_dataset.builders import GROUPS
@@ -118,7 +118,7 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("the model is loaded")
 
-    for auto_class in (*(auto_class for auto_class, _ in loading._KINDS.values()), loading.AutoTokenizer):
+    for auto_class in (AutoTokenizer, *(auto_class for auto_class, _ in loading._KINDS.values())):
         monkeypatch.setattr(auto_class, "from_pretrained", refuse)
 
 

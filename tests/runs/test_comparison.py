@@ -80,7 +80,9 @@ def test_samples_of_only_one_run_are_counted(tmp_path: Path) -> None:
     rows = [{"id": f"s{i}", "stereotype": 16 - i % 16, "sentence": f"I am number {i}."} for i in range(96)]
     for name, model, limit in (("base", "bert", None), ("few", "gpt2", 64)):
         data = Dataset.from_list(rows)
-        gest_dataset.score(zoo.load(model), data, [3], limit, device="cpu", output=tmp_path / name)
+        gest_dataset.score(
+            zoo.load(model), data, templates=[3], limit=limit, device="cpu", output=tmp_path / name
+        )
     base, few = read_run(tmp_path / "base"), read_run(tmp_path / "few")
     for first, second in ((base, few), (few, base)):
         (found,) = gest_dataset.compare([first, second]).differences

@@ -37,14 +37,16 @@ def test_all_problems_are_reported_at_once() -> None:
         {"model": "f", "configs": ["en", "slavik"]},
         {"model": "g", "tokenizer": "gpt2"},
         {"model": "/nonexistent", "checkpoints": True},
+        *({"model": "h", "endpoint": "http://host", key: 1} for key in ("gpus", "null")),
     ]
     with pytest.raises(ConfigError) as error:
         parse(models=entries)
     lines = str(error.value).splitlines()
-    assert lines[0] == "Problems in mine (11); nothing was started."
+    assert lines[0] == "Problems in mine (13); nothing was started."
     places = [line.partition(":")[0] for line in lines[1:]]
-    assert places == [*(f"- models[{number}]" for number in range(3, 13)), "- gpt2, gpt2"]
-    assert "did you mean revisions?" in str(error.value)
+    assert places == [*(f"- models[{number}]" for number in range(3, 15)), "- gpt2, gpt2"]
+    for part in ("did you mean revisions?", "gpus does not apply to a served model", "different `label`"):
+        assert part in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +96,13 @@ def test_checkpoints_are_sorted_by_step(tmp_path: Path) -> None:
     assert [Path(one.model).name for one in models] == [f"checkpoint-{step}" for step in (9, 10, 100)]
 
 
-def test_two_models_cannot_share_a_folder() -> None:
-    with pytest.raises(ConfigError, match="different `label`"):
-        parse(models=["gpt2", "GPT2"])
+def test_a_label_names_a_model_that_is_listed_twice() -> None:
     entry = {"model": "gpt2", "intersentence": "ratio", "label": "gpt2-ratio"}
     first, second = parse(models=["gpt2", entry]).models
     assert (first.name, second.name) == ("gpt2", "gpt2-ratio")
     assert (first.intersentence, second.intersentence) == ("auto", "ratio")
+    with pytest.raises(ConfigError, match="different `label`"):
+        parse(models=["gpt2", "GPT2"])
 
 
 def test_a_served_model_has_no_settings_for_loaded_models() -> None:
@@ -109,9 +111,6 @@ def test_a_served_model_has_no_settings_for_loaded_models() -> None:
     (model,) = parse(models=[entry], limit=5, trust_remote_code=True, **given).models
     assert (model.endpoint, model.tokenizer, model.connections) == ("http://host:8000", "t", 4)
     assert (model.dtype, model.null, model.gpus, model.limit) == ("auto", 0, None, 5)
-    for key, value in {"dtype": "float16", "revisions": ["main"], "gpus": 1}.items():
-        with pytest.raises(ConfigError, match=f"{key} does not apply to a served model"):
-            parse(models=[{**entry, key: value}])
 
 
 def test_resources_and_price() -> None:
@@ -170,7 +169,7 @@ def test_the_word_filling_suite_has_the_cells_of_its_tables() -> None:
     }
     models = built_in("word-filling")
     assert {(one.model, config) for one in models for config in one.selected} == printed
-    assert {one.settings("cpu").options.rules for one in models} == {tuple(RULES)}
+    assert {one.settings("cpu").rules for one in models} == {tuple(RULES)}
 
 
 def test_the_stereoset_suite_has_each_model_in_its_languages() -> None:

@@ -14,7 +14,7 @@ from gest_dataset.builders.pairs import FIRST_LETTER, PUNCTUATION, SAME, SEVERAL
 from gest_dataset.gender.detect import Detection
 from gest_dataset.translation import pairs
 from gest_dataset.translation.masculine_rates import prepare
-from gest_dataset.translation.pairs import make_pairs, prompt_for
+from gest_dataset.translation.pairs import make_pairs
 from gest_dataset.translation.quotation import quotation
 from gest_dataset.translation.sentences import GestSentence, gest_sentences
 from gest_dataset.translation.translator import Translation
@@ -22,12 +22,6 @@ from tests.support.outside import needs, require
 
 QUOTATIONS = Path(__file__).with_name("quotations.yaml")
 MODELS = "GEST_UDPIPE_MODELS"
-
-
-def test_prompts() -> None:
-    assert prompt_for("The man said: …", "I am tired.", "male") == 'The man said: "I am tired."'
-    assert prompt_for("The man said: …", "I like {}.", "female") == 'The woman said: "I like {}."'
-    assert prompt_for(pairs.SYSTEM_FRAMES["deepl"], "I am.", "female") == 'The woman said "I am."'
 
 
 def test_quotations() -> None:

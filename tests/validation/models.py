@@ -13,7 +13,6 @@ import yaml
 from gest_dataset.models.base import Settings
 from gest_dataset.models.loading import LoadedModel, load_model
 from gest_dataset.models.request import Request, make_request
-from gest_dataset.probes.probe import Options
 from tests.support.naive import Reader
 from tests.validation import naive
 from tests.validation.corpus import (
@@ -78,7 +77,7 @@ class Data:
 
     @property
     def request(self) -> Request:
-        return make_request(self.rows, Settings(Options(self.templates)))
+        return make_request(self.rows, Settings(self.templates))
 
 
 @dataclass(frozen=True)

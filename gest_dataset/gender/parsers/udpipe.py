@@ -26,14 +26,6 @@ _REPOSITORIES = (
 _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
 
 
-class _Model(sources.Source):
-    """A model in LINDAT's repository, which has no pinned hash."""
-
-    @property
-    def url(self) -> str:
-        return f"{self.repository}/{self.path}"
-
-
 def open_parser(language: str, model: Path | None) -> Parser:
     """The parser with the model at a path, or with the published model of the language."""
     import_extra("ufal.udpipe", "gender")  # in this process, which can say so better than the workers
@@ -62,11 +54,12 @@ def published_model(language: str, directory: Path | None = None) -> Path:
     path = folder / f"{treebanks[language]}-ud-2.5-191206.udpipe"
     if path.exists():
         return path
+    advice = "Download it from https://hdl.handle.net/11234/1-3131 and give its path as the model."
     errors = []
     for repository in _REPOSITORIES:
-        model = _Model(repository, path.name, "ud-2.5-191206", "", "CC BY-NC-SA 4.0")
+        url = f"{repository}/{path.name}"
         try:
-            content = sources.download(model)
+            content = sources.download(url, advice)
         except SourceError as error:
             errors.append(str(error).splitlines()[0])
             continue
@@ -74,9 +67,6 @@ def published_model(language: str, directory: Path | None = None) -> Path:
             with atomic_path(path) as partial:
                 partial.write_bytes(content)
             return path
-        errors.append(f"{model.url} is not a UDPipe model, perhaps a web page.")
+        errors.append(f"{url} is not a UDPipe model, perhaps a web page.")
     reasons = "\n".join(f"  {error}" for error in errors)
-    raise SourceError(
-        f"The UDPipe model {path.name} cannot be downloaded:\n{reasons}\nDownload it from "
-        f"https://hdl.handle.net/11234/1-3131 and give its path as the model."
-    )
+    raise SourceError(f"The UDPipe model {path.name} cannot be downloaded:\n{reasons}\n{advice}")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from gest_dataset.errors import ScoringError
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result
+from gest_dataset.models.base import run_signature
 from gest_dataset.models.chat.probes import ChatProbe
-from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.runs.folder import RunResult
-from gest_dataset.runs.manifest import signature
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.statistics.masculine_rate import unknown_bounds
 
@@ -61,20 +63,10 @@ class Answers(RunResult):
     @property
     def signature(self) -> str:
         """One line that identifies the measurement, to print next to a number."""
-        m = self.metadata
-        return signature(
-            gest=m["config"],
-            data=m["data_fingerprint"],
-            measure=m["measure"],
-            model=m["model"] + (f"@{m['revision']}" if m["revision"] else ""),
-            language=m["language"],
-            prompts=m["prompts"],
-            parser=m["parser"],
-            sampling={name: value for name, value in m["sampling"].items() if value not in ([], 0, 0.0)},
-            limit=m["limit"],
-            device=m["device"],
-            version=m["gest_dataset"],
-        )
+        names = ("language", "prompts", "parser", "sampling", "limit", "device")
+        parts = {name: self.metadata[name] for name in names}
+        sampling = {name: value for name, value in parts["sampling"].items() if value not in ([], 0, 0.0)}
+        return run_signature(self.metadata, **parts | {"sampling": sampling})
 
 
 def read_answers(
@@ -85,42 +77,46 @@ def read_answers(
     stereotypes: Sequence[int],
 ) -> pa.Table:
     """A row for each prompt with the unchanged answer and its reading."""
-    rows = [
-        {
-            "id": prompt.id,
-            "variant": prompt.variant,
-            "repeat": prompt.repeat,
-            "stereotype": stereotype,
-            "prompt": prompt.text,
-            "answer": answer.text,
-            "withheld": answer.problem,
-            "tokens_in": answer.tokens_in,
-            "tokens_out": answer.tokens_out,
-            probe.column: reading.value,
-            "position": reading.position,
-            "rule": reading.rule,
-            "evidence": list(reading.evidence),
-            "problem": reading.problem,
-            "shares": list(reading.shares.items()),
-            "top": answer.top,
-        }
-        for prompt, answer, stereotype, reading in zip(
-            prompts, answers, stereotypes, probe.read(detector, prompts, answers), strict=True
+    rows = []
+    readings = probe.read(detector, prompts, answers)
+    for prompt, answer, stereotype, reading in zip(prompts, answers, stereotypes, readings, strict=True):
+        rows.append(
+            {
+                "id": prompt.id,
+                "variant": prompt.variant,
+                "repeat": prompt.repeat,
+                "stereotype": stereotype,
+                "prompt": prompt.text,
+                "answer": answer.text,
+                "withheld": answer.problem,
+                "tokens_in": answer.tokens_in,
+                "tokens_out": answer.tokens_out,
+                probe.column: reading.value,
+                "position": reading.position,
+                "rule": reading.rule,
+                "evidence": list(reading.evidence),
+                "problem": reading.problem,
+                "shares": list(reading.shares.items()),
+                "top": answer.top,
+            }
         )
-    ]
     return pa.Table.from_pylist(rows, pa.schema([(name, _TYPES.get(name, pa.string())) for name in rows[0]]))
 
 
-def count_readings(table: pa.Table) -> dict[str, Any]:
-    """How many answers were read, why the others were not, and a few examples of these."""
+def count_readings(table: pa.Table, model: str) -> dict[str, Any]:
+    """How many answers were read, why the others were not, and a few examples; an error if none was read."""
     frame = table.select(["problem", "answer"]).to_pandas()
     unread = frame[frame["problem"] != ""].groupby("problem", sort=False)["answer"]
-    return {
-        "asked": len(frame),
-        "scored": len(frame) - int(unread.size().sum()),
-        "skipped": {problem: len(texts) for problem, texts in unread},
-        "examples": {
-            problem: [text[:_EXAMPLE_LENGTH] for text in texts.unique()[:_EXAMPLES] if text.strip()]
-            for problem, texts in unread
-        },
+    skipped = {problem: len(texts) for problem, texts in unread}
+    examples = {
+        problem: [text[:_EXAMPLE_LENGTH] for text in texts.unique()[:_EXAMPLES] if text.strip()]
+        for problem, texts in unread
     }
+    scored = len(frame) - sum(skipped.values())
+    if not scored:
+        problems = Counter(skipped).most_common(3)
+        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
+        shown = [text for reason, _ in problems for text in examples[reason][:1]]
+        advice = " Allow longer answers with --max-tokens." if CUT in skipped else ""
+        raise ScoringError(f"No answer of {model} could be read: {reasons}. {shown}{advice}")
+    return {"asked": len(frame), "scored": scored, "skipped": skipped, "examples": examples}

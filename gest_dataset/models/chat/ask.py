@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
@@ -18,15 +17,15 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
-from gest_dataset.gender.detect import GenderDetector, open_detector
-from gest_dataset.models.base import Model, Sampling, Settings
+from gest_dataset.gender.detect import GenderDetector
+from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings
 from gest_dataset.models.chat.answers import Answers, count_readings, read_answers
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
-from gest_dataset.models.served.model import CHAT_CONNECTIONS, ServedModel, connect
-from gest_dataset.probes.prompts import CUT, Answer, Prompt
+from gest_dataset.models.served.model import connect
+from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
-from gest_dataset.runs.manifest import ANSWERS, Manifest
+from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.version import __version__
 
@@ -89,7 +88,7 @@ class ChatTask:
 
 def prepare(settings: AskSettings) -> ChatTask:
     """The prompts of a probe; every wrong setting is an error here, before a model is asked."""
-    name, language, limit, repeats = settings.probe, settings.language, settings.limit, settings.repeats
+    name, language, repeats = settings.probe, settings.language, settings.repeats
     if name not in CHAT_PROBES:
         raise ConfigError(f"There is no chat probe {name!r}. Choose from {', '.join(CHAT_PROBES)}.")
     probe = CHAT_PROBES[name]
@@ -103,8 +102,7 @@ def prepare(settings: AskSettings) -> ChatTask:
     temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
     if repeats > 1 and not temperature:
         raise SettingError(f"At temperature 0 all {repeats} repeats are the same; use a higher temperature.")
-    path = None if settings.prompts is None else Path(settings.prompts)
-    wordings = probe.read_wordings(language, path)
+    wordings = probe.read_wordings(language, None if settings.prompts is None else Path(settings.prompts))
     config = probe.config(language)
     if config not in CONFIGS:
         raise ConfigError(
@@ -113,25 +111,19 @@ def prepare(settings: AskSettings) -> ChatTask:
         )
     rows = rows_of(config)
     fingerprint = fingerprint_of(config, rows)
-    if limit is not None:
-        rows = rows.select(range(min(limit, len(rows))))
+    if settings.limit is not None:
+        rows = rows.select(range(min(settings.limit, len(rows))))
+    prompts = [
+        prompt
+        for row in rows.to_list()
+        for wording in wordings
+        for prompt in probe.make_prompts(row, wording, repeats)
+    ]
     max_tokens = settings.max_tokens or probe.max_tokens
-    return ChatTask(
-        settings=settings,
-        probe=probe,
-        config=config,
-        rows=rows,
-        prompts=tuple(
-            prompt
-            for row in rows.to_list()
-            for wording in wordings
-            for prompt in probe.make_prompts(row, wording, repeats)
-        ),
-        sampling=Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top),
-        wordings=wordings_id(wordings),
-        fingerprint=fingerprint,
-        detector=open_detector(language, settings.parser, settings.parser_model) if parsed else None,
-    )
+    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
+    detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
+    names = wordings_id(wordings)
+    return ChatTask(settings, probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
 
 
 @dataclass(frozen=True)
@@ -163,9 +155,9 @@ def ask(
         output: the directory of the run; the same call resumes an interrupted run.
         settings: the other fields of `AskSettings`.
     """
-    given = AskSettings(probe, language, **settings)
     arguments = {"model": model, "probe": probe, "language": language, "output": output, **settings}
-    return run(model, given, None if output is None else Path(output), python_command(ask, arguments))
+    path = None if output is None else Path(output)
+    return run(model, AskSettings(probe, language, **settings), path, python_command(ask, arguments))
 
 
 def run(
@@ -181,14 +173,11 @@ def run(
     """
     task = prepare(settings)
     chat_model = _open_model(model, settings)
-    if isinstance(chat_model, ServedModel):
-        identity = chat_model.chat_settings()
-    else:
-        identity = {**chat_model.settings(None), "chat_template": chat_model.tokenizer.chat_template}
-    identity |= {
+    identity = {
+        **chat_model.settings(chat=True),
         "revision": chat_model.revision,
         "prompts": task.wordings,
-        "sampling": task.sampling.facts(),
+        "sampling": asdict(task.sampling),
         "limit": settings.limit,
         "parser": task.detector and task.detector.signature,
     }
@@ -207,10 +196,28 @@ def run(
         if record and record.finished:
             table = record.finished.table.replace_schema_metadata(None)
             return Answers(table, record.finished.manifest.metadata)
-        answers = _answers(task, chat_model, manifest, record.cache if record else None, on_estimate)
+        start = time.perf_counter()
+        cache = record.cache if record else None
+        answers = collect(chat_model, task.prompts, task.sampling, cache, settings, on_estimate)
+        stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
+        stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
+        table = read_answers(task.probe, task.detector, task.prompts, answers, stereotypes)
+        metadata = {
+            **manifest.identity(),
+            **chat_model.facts(chat=True),
+            "from_hub": False,
+            "samples": len(task.rows),
+            **count_readings(table, chat_model.name),
+            "tokens_in": sum(answer.tokens_in for answer in answers),
+            "tokens_out": sum(answer.tokens_out for answer in answers),
+            "notes": [],
+            "seconds": time.perf_counter() - start,
+            "gest_dataset": __version__,
+        }
+        result = Answers(table, metadata)
         if record:
-            record.finish(answers)
-    return answers
+            record.finish(result)
+    return result
 
 
 def _open_model(model: Any, settings: AskSettings) -> Model:
@@ -235,57 +242,17 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
         raise ConfigError(f"{path} is not a run of `gest ask`.")
     language, measure = run.manifest.language, run.manifest.measure
     probe = next(probe for probe in CHAT_PROBES.values() if probe.measure.name == measure)
-    detector = open_detector(language, parser, parser_model) if probe.needs_parser(language) else None
+    detector = GenderDetector(language, parser, parser_model) if probe.needs_parser(language) else None
     rows = run.table.to_pylist()
     prompts = [Prompt(row["id"], row["variant"], row["prompt"], row["repeat"]) for row in rows]
-    answers = [
-        Answer(
-            row["answer"],
-            row["tokens_in"],
-            row["tokens_out"],
-            row["withheld"],
-            tuple(tuple(top.values()) for top in row["top"]),
-        )
-        for row in rows
-    ]
+    answers = []
+    for row in rows:
+        top = tuple(tuple(entry.values()) for entry in row["top"])
+        answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], row["withheld"], top))
     table = read_answers(probe, detector, prompts, answers, [row["stereotype"] for row in rows])
     changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
-    return Answers(table, {**run.manifest.metadata, **count_readings(table), **changed})
-
-
-def _answers(
-    task: ChatTask,
-    model: Model,
-    manifest: Manifest,
-    cache: ResponseCache | None,
-    on_estimate: Callable[[Estimate], None],
-) -> Answers:
-    start = time.perf_counter()
-    answers = collect(model, task.prompts, task.sampling, cache, task.settings, on_estimate)
-    stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
-    stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
-    table = read_answers(task.probe, task.detector, task.prompts, answers, stereotypes)
-    counts = count_readings(table)
-    if not counts["scored"]:
-        problems = Counter(counts["skipped"]).most_common(3)
-        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        examples = [text for reason, _ in problems for text in counts["examples"][reason][:1]]
-        advice = " Allow longer answers with --max-tokens." if CUT in counts["skipped"] else ""
-        raise ScoringError(f"No answer of {model.name} could be read: {reasons}. {examples}{advice}")
-    metadata = {
-        **manifest.identity(),
-        **(model.chat_facts() if isinstance(model, ServedModel) else model.facts()),
-        "from_hub": False,
-        "device": model.device_name,
-        "samples": len(task.rows),
-        **counts,
-        "tokens_in": sum(answer.tokens_in for answer in answers),
-        "tokens_out": sum(answer.tokens_out for answer in answers),
-        "notes": [],
-        "seconds": time.perf_counter() - start,
-        "gest_dataset": __version__,
-    }
-    return Answers(table, metadata)
+    counts = count_readings(table, run.manifest.model)
+    return Answers(table, {**run.manifest.metadata, **counts, **changed})
 
 
 def collect(
@@ -347,14 +314,15 @@ def collect(
 
     with bar:
         missing = [prompt for key, prompt in distinct.items() if key not in answers]
-        if missing:
-            sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
-            start = time.perf_counter()
-            fetch(sample)
+        sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
+        start = time.perf_counter()
+        fetch(sample)
+        if sample:
             seconds = time.perf_counter() - start
-            first_answers = [answers[keys[prompt]] for prompt in sample]
-            on_estimate(_estimate(model.name, first_answers, seconds, len(missing), settings))
-            fetch(missing)
+            on_estimate(
+                _estimate(model.name, [answers[keys[one]] for one in sample], seconds, len(missing), settings)
+            )
+        fetch(missing)
     return [answers[key] for key in keys.values()]
 
 

@@ -38,8 +38,6 @@ _MESSAGE_LENGTH = 300
 _PLAIN = re.compile(r"[!-~]*")  # ASCII without spaces
 _API_PATH = re.compile(r"(/v1(/models|(/chat)?/completions)?)?/*$")
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
-# Requests that wait for each connection, so that no connection idles while answers are written to disk
-_QUEUED = 16
 # Seconds between two collections of results: one commit then covers many answers
 _COLLECT = 0.02
 
@@ -94,45 +92,38 @@ class Client:
         executor in place of the plain threads costs a tenth of a short request's time.
         """
         client = replace(self)
-        waiting: SimpleQueue[tuple[Item] | None] = SimpleQueue()
-        completed: SimpleQueue[tuple[Item, Result | None, BaseException | None]] = SimpleQueue()
+        lock = threading.Lock()
+        completed: SimpleQueue[tuple[Item, Result]] = SimpleQueue()
+        ended: list[BaseException | None] = []  # for each thread that has ended, its error
 
         def work() -> None:
-            while (entry := waiting.get()) is not None:
-                (item,) = entry
-                try:
-                    result = None if client.stopped.is_set() else function(client, item)
-                    completed.put((item, result, None))
-                except BaseException as error:
-                    client.stopped.set()
-                    completed.put((item, None, error))
+            error = None
+            try:
+                while not client.stopped.is_set():
+                    with lock:
+                        chosen = list(islice(items, 1))
+                    if not chosen:
+                        break
+                    completed.put((chosen[0], function(client, chosen[0])))
+            except BaseException as problem:
+                client.stopped.set()
+                error = problem
+            ended.append(error)
 
         for _ in range(client.connections):
             threading.Thread(target=work, daemon=True).start()
-        in_flight, failure = 0, None
         try:
-            while True:
-                free = 0 if client.stopped.is_set() else _QUEUED * client.connections - in_flight
-                for item in islice(items, free):
-                    waiting.put((item,))
-                    in_flight += 1
-                if not in_flight:
-                    break
+            is_last = False
+            while not is_last:
                 time.sleep(_COLLECT)
-                results = []
-                for item, result, error in [completed.get() for _ in range(completed.qsize())]:
-                    in_flight -= 1
-                    failure = failure or error
-                    if result is not None:
-                        results.append((item, result))
+                is_last = len(ended) == client.connections
+                results = [completed.get() for _ in range(completed.qsize())]
                 if results:
                     yield results
         finally:
             client.stopped.set()
-            for _ in range(client.connections):
-                waiting.put(None)
-        if failure:
-            raise failure
+        if failures := [error for error in ended if error is not None]:
+            raise failures[0]
 
     def _send(self, path: str, body: bytes | None) -> tuple[int, bytes]:
         """Status and content of a response; busy servers and broken connections are tried again."""

@@ -262,7 +262,7 @@ def _add_configs(language: str, tests: Sequence[TranslatedTest], system: str) ->
             description=f"StereoSet, {one.test} test, in {LANGUAGES[language].name}, translated by {system}",
             languages=(language,),
             licence=sources.licences([source(one.test, SOURCE)]),
-            fields=FIELDS[one.test],
+            kind=f"stereoset_{one.test}",
             dropped=first.groupby("kind", sort=False).size().to_dict(),
         )
         configs.append((new, one.rows))

@@ -137,16 +137,6 @@ def branch(hub: Hub, request: Request, repo: Repository, name: str) -> Answer:
     return json_answer({"success": True}, 201)
 
 
-@_route("GET", rf"{_REPO}/commits/{_REV}", "read")
-def commits(hub: Hub, request: Request, repo: Repository, revision: str) -> Answer:
-    listed = [
-        {"id": one.oid, "title": one.title, "message": one.message, "date": one.date}
-        | {"authors": [{"user": one.author}]}
-        for one in repo.history(revision)
-    ]
-    return json_answer(listed)
-
-
 # Pull requests
 
 
