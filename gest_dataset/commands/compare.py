@@ -92,7 +92,7 @@ def _show_group(rows: Sequence[Difference]) -> None:
     lines = []
     for row in rows:
         for part in _parts(row):
-            name = one_line(row.run) if part is row else f"  template {getattr(part, 'template', '')}"
+            name = one_line(row.run) if part is row else f"template {getattr(part, 'template', '')}"
             p_value = "<0.001" if part.p_holm < 0.001 else format_value(part.p_holm, 3)
             lines.append((name, *_numbers(part.comparison, kind), p_value, part.n))
     title = f"{first.config}: {measure} compared with {first.baseline} ({kind}){where}"

@@ -11,7 +11,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
@@ -41,6 +41,7 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies import stereoset
 from gest_dataset.studies.heuristics import parse_authors_labels
+from gest_dataset.studies.inputs import make_study
 from gest_dataset.studies.study import Study, Table
 from gest_dataset.studies.templates import read_authors_scores as read_gest_scores
 
@@ -337,17 +338,25 @@ def papers_study(scores: str | Path | None = None) -> Study:
         str(name): (len(own), int(own["agrees"].sum()), own["difference"].abs().max())
         for name, own in pairs.groupby("check", sort=False)
     }
-    wrong = pairs[~pairs["agrees"].astype(bool)].replace({"why": {"": "not explained"}})
+    wrong = pairs[~pairs["agrees"].astype(bool)]
+    differences = wrong[[*_COLUMNS[:-1]]].replace({"why": {"": "not explained"}}).itertuples(False, None)
     tables = [_paper_table(name, paper, totals) for name, paper in load_papers()["papers"].items()]
-    tables.append(Table.create("differences", list(wrong[[*_COLUMNS[:-1]]].itertuples(False, None))))
+    tables.append(Table.create("differences", list(differences)))
     tables.append(Table.create("checks", [(name, *total) for name, total in totals.items()]))
-    return Study(
-        "all",
-        "What can be reproduced of the papers",
-        tuple(table for table in tables if table.rows),
-        notes=tuple(_notes(pairs, unavailable)),
-        sources={name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
-        | dict.fromkeys(unavailable, "not computed"),
+    items = load_papers()["items"]
+    statuses = Counter(item["status"] for item in items)
+    counts = [f"{statuses[key]} {text}" for key, text in STATUSES.items()]
+    notes = [
+        f"{len(items)} tables and figures: {'; '.join(counts)}.",
+        f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that released data allow to compute agree to "
+        f"the last printed digit; of the other {len(wrong):,}, {format_number((wrong['why'] == '').sum())} "
+        f"have no explanation.",
+        *(f"{name}: {reason}" for name, reason in unavailable.items()),
+    ]
+    agreement = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
+    used = agreement | dict.fromkeys(unavailable, "not computed")
+    return make_study(
+        "all", "What can be reproduced of the papers", tables, (), (), sources=used, notes=notes
     )
 
 
@@ -360,19 +369,3 @@ def _paper_table(name: str, paper: Mapping[str, Any], totals: Mapping[str, tuple
         status = STATUSES[item["status"]]
         rows.append((item["item"], item["what"], status, agreement, item["command"], item["why"]))
     return Table.create(name, rows, "papers", **paper)
-
-
-def _notes(pairs: pd.DataFrame, unavailable: Mapping[str, str]) -> Iterator[str]:
-    items = load_papers()["items"]
-    statuses = Counter(item["status"] for item in items)
-    counts = [f"{statuses[key]} {text}" for key, text in STATUSES.items()]
-    yield f"{len(items)} tables and figures: {'; '.join(counts)}."
-    wrong = pairs[~pairs["agrees"].astype(bool)]
-    unexplained = int((wrong["why"] == "").sum())
-    yield (
-        f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that released data allow to compute agree to "
-        f"the last printed digit; of the other {len(wrong):,}, {format_number(unexplained)} have no "
-        f"explanation."
-    )
-    for name, reason in unavailable.items():
-        yield f"{name}: {reason}"
