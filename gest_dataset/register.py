@@ -101,7 +101,8 @@ def register_dataset(load: Any) -> None:
         return module_type(BUILDER_MODULE, fingerprint(), {"dataset_name": NAME})
 
     _replace(load, dataset_module_factory)
-    if inspect := sys.modules.get("datasets.inspect"):  # it has imported the original
+    inspect = sys.modules.get("datasets.inspect")
+    if hasattr(inspect, "dataset_module_factory"):  # it has imported the original
         _replace(inspect, load.dataset_module_factory)
 
 

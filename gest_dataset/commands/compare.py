@@ -87,7 +87,7 @@ def _show_group(rows: Sequence[Difference]) -> None:
         title += f", {mean} {', '.join(map(str, first.templates))}"
     lines = []
     for row in rows:
-        names = [one_line(row.run), *(f"  template {part.template}" for part in row.by_template)]
+        names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, [row, *row.by_template], strict=True):
             p_value = "<0.001" if part.p_holm < 0.001 else format_value(part.p_holm, 3)
             lines.append((name, *_numbers(part.comparison, kind), p_value, part.n))

@@ -45,6 +45,7 @@ class _LogHandler(logging.Handler):
 out = PlainConsole()
 err = PlainConsole(stderr=True)
 INTERVAL = "95 %"  # heading of columns with intervals
+_LONG_TEXT = 40  # cells from which a table that is too wide is printed as a list
 _HANDLER = _LogHandler(logging.WARNING)
 T = TypeVar("T")
 
@@ -114,14 +115,31 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
 
 
 def print_table(table: Table, console: Console = out) -> None:
-    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off."""
+    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off.
+
+    A table with long texts that is too wide is printed as a list.
+    """
     for column in table.columns[1:]:
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-    others = sum((column.min_width or 0) + 2 for column in table.columns[1:])
+    widths_of_others = [column.min_width or 0 for column in table.columns[1:]]
+    others = sum(widths_of_others) + 2 * len(widths_of_others)
+    if max(widths_of_others) > _LONG_TEXT and others + 20 > console.width:
+        _print_list(table, console)
+        return
     table.columns[0].max_width = max(20, console.width - others - 4)
     widths = Measurement.get(console, console.options.update(width=10_000), table)
     table.width = width = max(widths.minimum, min(widths.maximum, console.width))
     console.print(Segments(console.render(table, console.options.update(width=width))))
+
+
+def _print_list(table: Table, console: Console) -> None:
+    """Print the rows of a table one after the other, with a line for each cell."""
+    console.print(table.title or "", style="bold")
+    for name, *cells in zip(*(column.cells for column in table.columns), strict=True):
+        console.print(name, style="bold")
+        for column, cell in zip(table.columns[1:], cells, strict=True):
+            if cell:
+                console.print(f"  {column.header}: {cell}")
 
 
 def show_table(

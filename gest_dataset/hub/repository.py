@@ -14,21 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import sleep
 from typing import Any, TypeVar
+from urllib.parse import quote
 
-from huggingface_hub import (
-    CommitOperationAdd,
-    CommitOperationDelete,
-    HfApi,
-    RepoFile,
-    constants,
-    errors,
-    get_token,
-    hf_hub_url,
-)
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, RepoFile, constants, errors
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.utils import (  # type: ignore[attr-defined]
     build_hf_headers,
     get_session,
+    get_token,
     hf_raise_for_status,
     parse_ratelimit_headers,
     validate_repo_id,
@@ -94,7 +87,7 @@ class Branch:
         """Download a file; empty if the branch does not have it."""
         if path not in self.files:
             return b""
-        url = hf_hub_url(self.repo.id, path, repo_type=self.repo.type, revision=self.commit)
+        url = f"{self.repo.url}/resolve/{self.commit}/{quote(path)}"
         answer = get_session().get(url, headers=build_hf_headers())
         hf_raise_for_status(answer)
         return bytes(answer.content)

@@ -34,7 +34,7 @@ from gest_dataset.models.names import normalized_name
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids, rows_for_model
-from gest_dataset.report import panels
+from gest_dataset.report import headline_panels
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.folder import Run, find_runs, sha256
@@ -283,4 +283,4 @@ def _figures(scored: Sequence[Scored]) -> list[Panel]:
     order = list(dict.fromkeys(part.model for part in scored))
     found = [one for number in (2, 3) for one in entries(number, scored)]
     runs = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run is not None]
-    return list(panels.stereoset(runs))
+    return list(headline_panels.stereoset(runs))

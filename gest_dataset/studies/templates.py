@@ -28,7 +28,7 @@ from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.report.figures import Chart, Rows, draw_charts
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panel import Panel, make_panel
-from gest_dataset.report.panels import COLOURS, NAMES
+from gest_dataset.report.stereotype_panels import COLOURS, NAMES
 from gest_dataset.runs.folder import Run, sha256
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.reliability import variance_shares

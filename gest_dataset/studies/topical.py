@@ -193,8 +193,8 @@ def _adjusted(models: Sequence[Scores]) -> Table:
         sets = {name: {name: values} for name, values in properties.items()} | {"all of them": properties}
         for name, chosen in sets.items():
             result = confounders.adjusted_g_s(scores, stereotypes - 1, chosen)
-            adjusted = Estimate(*np.exp([result.adjusted, result.low, result.high]).tolist())
-            rows.append((one.name, name, math.exp(result.ln_g_s), adjusted, result.correlations.get(name)))
+            adjusted = Estimate.of(result, "adjusted_g_s")
+            rows.append((one.name, name, result["g_s"], adjusted, result["correlations"].get(name)))
     return Table.create("confounders", rows)
 
 

@@ -13,13 +13,7 @@ from gest_dataset.models.base import CHAT_CONNECTIONS, Sampling
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt, without_thoughts
-from gest_dataset.translation.translator import (
-    Batch,
-    Translation,
-    TranslationStoppedError,
-    Translator,
-    make_translation,
-)
+from gest_dataset.translation.translator import Batch, Translation, TranslationStoppedError, Translator
 
 PROMPT = "Translate this sentence from English to {language}. Answer with the translation only.\n\n{sentence}"
 # What a language is called in the prompt, if not by its name
@@ -61,9 +55,7 @@ def parse_translation(text: str, answer: Answer) -> Translation:
     if answer.problem and answer.problem != EMPTY:
         return Translation(text, "", answer.problem)
     translation = answer.text.strip()
-    for opening, closing_mark in _QUOTES:
-        inner = translation[len(opening) : -len(closing_mark)]
-        quoted = translation.startswith(opening) and translation.endswith(closing_mark) and inner
-        if quoted and not text.strip().startswith(opening):
-            return make_translation(text, inner)
-    return make_translation(text, translation)
+    opening, inner, closing_mark = translation[:1], translation[1:-1], translation[-1:]
+    if inner and (opening, closing_mark) in _QUOTES and not text.strip().startswith(opening):
+        translation = inner
+    return Translation.of(text, translation)

@@ -31,13 +31,7 @@ from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.storage import update_hash
-from gest_dataset.translation.translator import (
-    Batch,
-    Translation,
-    TranslationStoppedError,
-    Translator,
-    make_translation,
-)
+from gest_dataset.translation.translator import Batch, Translation, TranslationStoppedError, Translator
 
 logger = logging.getLogger(__name__)
 BEAMS = 4
@@ -123,6 +117,7 @@ def open_model(
         settings=f"beams={BEAMS} longest={_FACTOR}n+{_EXTRA} {str(torch_dtype).removeprefix('torch.')}",
         translate=lambda texts: _translate(texts, load, budget),
         unit="tokens",
+        device=torch_device,
     )
 
 
@@ -211,7 +206,7 @@ def _translate(
             logger.warning("Out of memory: continuing with %d tokens in a batch.", budget)
             continue
         waiting = waiting[len(batch) :]
-        made = [make_translation(text, output) for text, (output, _) in zip(batch, outputs, strict=True)]
+        made = [Translation.of(text, output) for text, (output, _) in zip(batch, outputs, strict=True)]
         yield Batch(made, sum(tokens for _, tokens in outputs), time.perf_counter() - start)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,23 +34,12 @@ from gest_dataset.statistics.masculine_rate import (
     max_error_rate,
     unknown_bounds,
 )
+from gest_dataset.translation import sentences
 from gest_dataset.translation.pairs import sources_not_in_gest
-from gest_dataset.translation.sentences import (
-    TranslatedSentence,
-    align,
-    gest_sentences,
-    is_file,
-    join_translations,
-    read_aligned_lines,
-    text_file,
-    texts_to_translate,
-)
+from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
 from gest_dataset.translation.translator import Translation, TranslationError, Translator
 from gest_dataset.version import __version__
-
-if TYPE_CHECKING:
-    import torch
 
 PUBLISHED = "published:"  # GEST's own translations of 2023, which are a config
 _TEXTS = ("source", "translation", "gender", "rule")
@@ -74,10 +63,8 @@ class Experiment:
     language: str
     translator: Translator | None
     detector: GenderDetector
-    limit: int | None
     settings: dict[str, Any]
     store: str | Path | None
-    device: torch.device | None
     lines: Sequence[str] | None
 
     def translate(self, texts: Sequence[str]) -> dict[str, Translation]:
@@ -91,20 +78,22 @@ class Experiment:
 
     def samples(self) -> list[TranslatedSentence]:
         """GEST's sentences with their translations."""
+        limit = self.settings["limit"]
         if self.system.startswith(PUBLISHED):
-            name = self.system.removeprefix(PUBLISHED)
-            rows = [row for row in rows_of(self.settings["data"]).to_list() if row["system"] == name]
+            rows = rows_of(self.settings["data"]).to_pandas()
+            rows = rows[rows["system"] == self.system.removeprefix(PUBLISHED)][:limit]
             # the ids of the sentences, so that runs of several systems can be paired
-            columns = ("sentence_id", "stereotype", "source", "translation")
-            return [TranslatedSentence(*(row[name] for name in columns)) for row in rows[: self.limit]]
-        sentences = gest_sentences(self.limit)
+            columns = ["sentence_id", "stereotype", "source", "translation"]
+            return [TranslatedSentence(*row) for row in rows[columns].values.tolist()]
+        gest = sentences.gest_sentences(limit)
         if self.lines is not None:
-            return align(sentences, self.lines, self.settings["system"].removeprefix("file:"))
-        return join_translations(sentences, self.translate(texts_to_translate(sentences, self.system)))
+            return sentences.align(gest, self.lines, self.settings["system"].removeprefix("file:"))
+        texts = sentences.texts_to_translate(gest, self.system)
+        return sentences.join_translations(gest, self.translate(texts))
 
     def not_in_gest(self) -> dict[str, Any]:
         """The number of sources in a table of translations that are not in GEST, and the first ones."""
-        is_table = is_file(self.system) and self.lines is None
+        is_table = sentences.is_file(self.system) and self.lines is None
         return sources_not_in_gest(self.system, self.language) if is_table else {"count": 0, "examples": []}
 
 
@@ -117,7 +106,6 @@ def prepare(
     limit: int | None = None,
     store: str | Path | None = None,
     cache: str | Path | None = None,
-    device: str = "auto",
     **loading: Any,
 ) -> Experiment:
     """Open translator and parser; every wrong setting is an error here, before anything is translated.
@@ -127,26 +115,22 @@ def prepare(
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
     offered = LANGUAGES[language].systems
-    if system.startswith(PUBLISHED) and system.removeprefix(PUBLISHED) not in offered:
+    is_published = system.startswith(PUBLISHED)
+    if is_published and system.removeprefix(PUBLISHED) not in offered:
         raise UnsupportedLanguageError(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
             f"choose from {', '.join(offered) or 'none'}."
         )
     detector = GenderDetector(language, parser, parser_model, cache)
-    translator, lines, data, torch_device = None, None, "en", None
-    if system.startswith(PUBLISHED):
-        data, identity = f"{language}_translations", (system, "", "")
-    elif path := text_file(system.replace("{language}", language)):
-        lines = read_aligned_lines(path, limit)
+    translator, lines, identity = None, None, (system, "", "")
+    if path := sentences.text_file(system.replace("{language}", language)):
+        lines = sentences.read_aligned_lines(path, limit)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
-    else:
-        translator = open_translator(system, language, device=device, **loading)
+    elif not is_published:
+        translator = open_translator(system, language, **loading)
         identity = (translator.name, translator.revision, translator.settings)
-    if system.startswith("hf:"):
-        from gest_dataset.models.device import pick_device  # imports torch
-
-        torch_device = pick_device(device)
+    data, rules = f"{language}_translations" if is_published else "en", rules_hash(language)
     settings = {
         **dict(zip(("system", "revision", "translator"), identity, strict=True)),
         "language": language,
@@ -154,9 +138,9 @@ def prepare(
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint_of(data),
-        **({"rules": rules} if (rules := rules_hash(language)) else {}),
+        **({"rules": rules} if rules else {}),
     }
-    return Experiment(system, language, translator, detector, limit, settings, store, torch_device, lines)
+    return Experiment(system, language, translator, detector, settings, store, lines)
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,7 +247,7 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
         table=DETECTIONS,
         settings={**settings, "convention": convention},
         command=command,
-        device=experiment.device,
+        device=experiment.translator.device if experiment.translator else None,
     )
     with open_run(path, manifest) as run:
         rates = measure(experiment, convention)

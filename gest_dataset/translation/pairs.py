@@ -31,16 +31,10 @@ from gest_dataset.gender.grammar import FEMALE, MALE
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, atomic_path, write_json
+from gest_dataset.translation import sentences as gest
 from gest_dataset.translation.file import read_translations
 from gest_dataset.translation.quotation import quotation
-from gest_dataset.translation.sentences import (
-    GestSentence,
-    TranslatedSentence,
-    gest_sentences,
-    is_file,
-    join_translations,
-    texts_to_translate,
-)
+from gest_dataset.translation.sentences import GestSentence, TranslatedSentence
 from gest_dataset.translation.translator import Translation
 from gest_dataset.version import __version__
 
@@ -82,7 +76,7 @@ def sources_not_in_gest(system: str, language: str) -> dict[str, Any]:
 
 def not_in_gest(texts: Iterable[str]) -> dict[str, Any]:
     """How many texts are neither sentences of GEST (1.1 or 1.0) nor prompts for pairs, and the first ones."""
-    sentences = texts_to_translate(gest_sentences(), "file:")
+    sentences = gest.texts_to_translate(gest.gest_sentences(), "file:")
     prompts = (prompt_for(frame, text, one) for frame in FRAMES for text in sentences for one in _OTHER)
     known = {"", *sentences, *prompts}
     unknown = [text for text in dict.fromkeys(texts) if text.strip() not in known and text not in known]
@@ -108,9 +102,9 @@ def make_pairs(
     detect: Detect,
 ) -> Pairs:
     """The pairs of one system and language; `label` is the system's name in the rows."""
-    texts = texts_to_translate(sentences, system)
+    texts = gest.texts_to_translate(sentences, system)
     frame = SYSTEM_FRAMES.get(system, DEFAULT_FRAME)
-    if is_file(system):  # prompted with the frame that most of the file's prompts have
+    if gest.is_file(system):  # prompted with the frame that most of the file's prompts have
         prompts = [(f, prompt_for(f, text, gender)) for f in FRAMES for text in texts for gender in _OTHER]
         translations = dict(translate([*texts, *(prompt for _, prompt in prompts)]))
         counts = Counter(frame for frame, prompt in prompts if not translations[prompt].problem)
@@ -118,7 +112,7 @@ def make_pairs(
     else:
         translations = dict(translate(texts))
     reasons: dict[str, str] = {}  # why a sentence gives no pair, by its id
-    samples = join_translations(sentences, translations)
+    samples = gest.join_translations(sentences, translations)
     reasons |= {sample.id: NO_TRANSLATION for sample in samples if sample.problem}
     samples = [sample for sample in samples if not sample.problem]
     gendered = []
@@ -128,7 +122,7 @@ def make_pairs(
         else:
             reasons[sample.id] = NO_GENDER
     asked = {s.id: prompt_for(frame, s.source, _OTHER[gender]) for s, gender in gendered}
-    if not is_file(system):
+    if not gest.is_file(system):
         translations |= translate(list(asked.values()))
     candidates = []
     for sample, gender in gendered:

@@ -28,7 +28,6 @@ from gest_dataset.translation.translator import (
     TranslationError,
     TranslationStoppedError,
     Translator,
-    make_translation,
 )
 
 logger = logging.getLogger(__name__)
@@ -138,7 +137,7 @@ def _translate(texts: Sequence[str], service: Service, language: str) -> Generat
         answers = _with_retries(partial(send, batch), service, language)
         if len(answers) != len(batch) or not all(isinstance(answer, str) for answer in answers):
             raise TranslationError(f"{service.title} returned {answers!r:.300} for {len(batch)} texts.")
-        made = [make_translation(text, answer) for text, answer in zip(batch, answers, strict=True)]
+        made = [Translation.of(text, answer) for text, answer in zip(batch, answers, strict=True)]
         yield Batch(made, sum(map(len, batch)), perf_counter() - start)
 
 

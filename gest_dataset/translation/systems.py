@@ -19,13 +19,7 @@ from gest_dataset.languages import target_languages
 from gest_dataset.storage import file_lock
 from gest_dataset.translation.file import open_file
 from gest_dataset.translation.services import SERVICES, open_service
-from gest_dataset.translation.translator import (
-    EMPTY,
-    Translation,
-    TranslationStoppedError,
-    Translator,
-    make_translation,
-)
+from gest_dataset.translation.translator import EMPTY, Translation, TranslationStoppedError, Translator
 
 # How users write each system
 SYSTEMS = ("hf:MODEL_OR_PATH", *SERVICES, "chat:MODEL", "file:PATH")
@@ -130,7 +124,7 @@ def translate_all(
     with ResponseCache(path) as cache:
         stored = cache.get(keys.values())
         for text in (text for text in wanted if keys[text] in stored):
-            done[text] = make_translation(text, stored[keys[text]]["translation"])
+            done[text] = Translation.of(text, stored[keys[text]]["translation"])
         missing = [text for text in wanted if text not in done]
         bar = tqdm(
             total=len(wanted),

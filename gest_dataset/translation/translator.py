@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gest_dataset.errors import GestError
 
@@ -18,11 +19,11 @@ class Translation:
     translation: str
     problem: str = ""
 
-
-def make_translation(text: str, answer: str) -> Translation:
-    """A system's answer; half of a surrogate pair, which no file can hold, becomes U+FFFD."""
-    answer = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return Translation(text, answer, "" if answer.strip() else EMPTY)
+    @classmethod
+    def of(cls, text: str, answer: str) -> Translation:
+        """A system's answer; half of a surrogate pair, which no file can hold, becomes U+FFFD."""
+        answer = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return cls(text, answer, "" if answer.strip() else EMPTY)
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Translator:
 
     Equal `name`, `revision` and `settings` mean equal translations. `translate` yields every text once, in
     any order, and loads the model or connects when the first batch is requested. Its work is counted in
-    `unit`; `cached` is False if its translations need not be stored.
+    `unit`; `cached` is False if its translations need not be stored. `device` is that of a loaded model.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Translator:
     translate: Callable[[Sequence[str]], Generator[Batch, None, None]]
     unit: str = "characters"
     cached: bool = True
+    device: Any = None
 
 
 class TranslationError(GestError):

@@ -18,6 +18,7 @@ from gest_dataset.data.card import write_card
 from gest_dataset.data.croissant import write_croissant
 from gest_dataset.hub import repository
 from gest_dataset.hub.results import write_benchmark
+from tests.conftest import MIRROR, use
 from tests.support.hub import Hub, Request, pointed_at, running
 
 ANN, BOB, READER = "hf_token_of_ann", "hf_token_of_bob", "hf_token_that_only_reads"
@@ -29,12 +30,14 @@ def is_commit(request: Request) -> bool:
 
 
 def built(folder: Path, names: Iterable[str]) -> Path:
-    """A folder of `gest build`, with all that describes it."""
-    for name in names:
-        build.build_config(CONFIGS[name], folder)
-    builds = write_card(folder)
-    write_croissant(folder, builds)
-    write_benchmark(folder, [one.config for one in builds])
+    """A folder of `gest build` from the test mirror, with all that describes it."""
+    with pytest.MonkeyPatch.context() as patch:
+        use(MIRROR, patch)
+        for name in names:
+            build.build_config(CONFIGS[name], folder)
+        builds = write_card(folder)
+        write_croissant(folder, builds)
+        write_benchmark(folder, [one.config for one in builds])
     return folder
 
 

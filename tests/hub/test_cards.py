@@ -9,18 +9,14 @@ import mlcroissant
 import pytest
 import yaml
 from datasets import load_dataset
-from huggingface_hub import (
-    DatasetCard,
-    HfApi,
-    SpaceCard,
-)
+from huggingface_hub import DatasetCard, HfApi, SpaceCard
 from huggingface_hub.errors import BadRequestError
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.licences import hub_ids
 from gest_dataset.measures import MEASURES
 from gest_dataset.register import METRICS
-from tests.conftest import MIRROR, ROOT, use
+from tests.conftest import ROOT
 from tests.hub.conftest import built
 from tests.support.hub import Hub, pointed_at, running
 from tests.support.hub.cards import wrong_tasks
@@ -35,10 +31,7 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All configs, with what describes them."""
-    out = tmp_path_factory.mktemp("built")
-    with pytest.MonkeyPatch.context() as patch:
-        use(MIRROR, patch)
-        return built(out, CONFIGS)
+    return built(tmp_path_factory.mktemp("built"), CONFIGS)
 
 
 def test_dataset_card_is_valid(hub: Hub, folder: Path) -> None:

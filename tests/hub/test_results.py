@@ -38,10 +38,7 @@ ASKED = ("en", "winobias_type1_dev", "crows_gender", "stereoset_en_intrasentence
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data as `gest build` writes them."""
-    folder = tmp_path_factory.mktemp("built")
-    with pytest.MonkeyPatch.context() as patch:
-        use(MIRROR, patch)
-        return built(folder, ASKED)
+    return built(tmp_path_factory.mktemp("built"), ASKED)
 
 
 @pytest.fixture(scope="module")

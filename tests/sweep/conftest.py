@@ -27,8 +27,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("models")
     found = {name: bred(folder / name, seed=seed) for seed, name in enumerate(("one", "two", "broken"))}
     found["causal"] = bred(folder / "causal", "gpt2")
-    weights = found["broken"] / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:2000])
+    (found["broken"] / "model.safetensors").write_bytes(b"damaged")
     return found
 
 

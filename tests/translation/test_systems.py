@@ -15,14 +15,7 @@ from gest_dataset.probes.prompts import CUT, FILTERED, Answer
 from gest_dataset.probes.prompts import EMPTY as EMPTY_ANSWER
 from gest_dataset.translation import open_translator, translate_all
 from gest_dataset.translation.chat import open_chat, parse_translation, prompt_for
-from gest_dataset.translation.translator import (
-    EMPTY,
-    Batch,
-    Translation,
-    TranslationStoppedError,
-    Translator,
-    make_translation,
-)
+from gest_dataset.translation.translator import EMPTY, Batch, Translation, TranslationStoppedError, Translator
 from tests.support.chats import MODEL, chatting, prompts
 from tests.support.services import Server, slovak
 
@@ -40,7 +33,7 @@ def counting(
             if fail is not None and start + len(batch) > after:
                 fail()
             texts.extend(batch)
-            yield Batch([make_translation(text, slovak(text)) for text in batch], len(batch), 0.5)
+            yield Batch([Translation.of(text, slovak(text)) for text in batch], len(batch), 0.5)
 
     return Translator("counting", "r1", "s1", translate, "texts")
 
@@ -77,7 +70,7 @@ def test_an_empty_answer_is_paid_for_once(tmp_path: Path) -> None:
 
     def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
         sent.extend(texts)
-        yield Batch([make_translation(texts[0], " "), Translation(texts[1], "", "too long")])
+        yield Batch([Translation.of(texts[0], " "), Translation(texts[1], "", "too long")])
 
     odd = replace(counting(sent), translate=translate)
     work = translate_all(TEXTS[:2], odd, "sk", store=tmp_path)

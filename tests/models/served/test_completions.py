@@ -11,11 +11,11 @@ import pytest
 from gest_dataset.errors import GestError, ModelError, ScoringError
 from gest_dataset.measures import measure_of
 from gest_dataset.models.identity import TEXTS
-from gest_dataset.models.served import completions, plan
+from gest_dataset.models.served import completions
+from gest_dataset.models.served import model as served_model
 from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.completions import Capabilities, Item, detect_capabilities, find_model
-from gest_dataset.models.served.model import connect, load_tokenizer
-from gest_dataset.models.served.plan import make_batches, make_plan
+from gest_dataset.models.served.model import connect, load_tokenizer, make_batches, make_plan
 from gest_dataset.probes.queries import Query
 from tests.support import zoo
 from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
@@ -133,7 +133,7 @@ def test_a_continuation_is_one_text_and_contains_shorter_ones() -> None:
 
 def test_batches_stay_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("MAX_PROMPTS", 3), ("MAX_TOKENS", 6), ("MAX_NAMED", 3)):
-        monkeypatch.setattr(plan, name, value)
+        monkeypatch.setattr(served_model, name, value)
     ones = [Item((n,), (1,)) for n in range(4)]
     assert list(make_batches(ones[::-1], ALL)) == [ones[:3], ones[3:]]
     assert list(make_batches(ones[:2], replace(ALL, batched=False))) == [[ones[0]], [ones[1]]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,8 +23,6 @@ from huggingface_hub.utils import _http
 
 from tests.support.hub.routes import respond
 from tests.support.hub.state import Answer, Hub, Request, json_answer
-
-SLOW = 0.3  # seconds
 
 
 @contextmanager
@@ -85,8 +82,6 @@ def _handler(hub: Hub, store: bool) -> type[BaseHTTPRequestHandler]:
             fault = hub.fault if hub.fault is not None and hub.fault.hits(request) else None
             kind = fault.kind if fault else ""
             request.body = self._read_body(half=kind == "cut")
-            if kind == "slow":
-                time.sleep(SLOW)
             if fault and kind == "conflict":
                 with hub.lock:
                     fault.between()

@@ -12,7 +12,7 @@ from typing import Any
 from tests.support.hub.repositories import LARGE_SUFFIXES, File, RefusedError, Repository, new_repository
 
 # What can go wrong at a request. `lost`: it is worked on, but the client gets no answer
-KINDS = ("500", "429", "cut", "lost", "slow", "conflict")
+KINDS = ("500", "429", "cut", "lost", "conflict")
 
 
 @dataclass(frozen=True)
