@@ -17,7 +17,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import interval_entries, pooled_deviation
+from gest_dataset.statistics.bootstrap import pooled_deviation
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates
@@ -59,7 +59,7 @@ def sample_units(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) 
     if unit.column not in rows.column_names:
         return None
     columns = rows.select_columns(["id", unit.column])
-    by_id = dict(zip(columns["id"], columns[unit.column], strict=True))
+    by_id = dict(zip(columns["id"][:], columns[unit.column][:], strict=True))
     for name in ids:
         if name not in by_id:
             raise DataError(
@@ -101,16 +101,22 @@ def template_results(result: Result) -> dict[int, Result]:
     return {int(number): part for number, part in result.get("by_template", {0: result}).items()}
 
 
+def score_frame(scores: pa.Table) -> pd.DataFrame:
+    """The scores with their template (0 without any) and the number of each among those with its id."""
+    frame = scores.to_pandas()
+    if "template" not in frame:
+        frame["template"] = 0
+    frame["occurrence"] = frame.groupby(["template", "id"]).cumcount()
+    return frame
+
+
 def wide_scores(scores: pa.Table) -> pd.DataFrame:
     """ln ratios with a row per sample and a column per template.
 
     The index is id, the number of the sample among those with this id, and stereotype.
     """
-    frame = scores.to_pandas()
-    if "template" not in frame:
-        frame["template"] = 0
-    frame["occurrence"] = frame.groupby(["template", "id"]).cumcount()
-    return frame.pivot(index=["id", "occurrence", "stereotype"], columns="template", values="log_ratio")
+    index = ["id", "occurrence", "stereotype"]
+    return score_frame(scores).pivot(index=index, columns="template", values="log_ratio")
 
 
 def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> dict[str, Any]:
@@ -120,7 +126,7 @@ def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | 
     units = sample_units(measure.unit, wide.index.get_level_values("id").tolist(), rows)
     unit_codes = checks.unit_codes("units", units, len(wide))
     resamples = resample_templates(wide.to_numpy(), stereotypes - 1, unit_codes)
-    bounds = interval_entries("g_s", resamples.interval(LN_MEAN), exp)
+    bounds = resamples.entries("g_s", LN_MEAN, exp)
     del bounds["g_s"]
     rates, differences = families(resamples, LN_Q)
     lowest, highest = rank_bounds(differences, len(LN_Q))

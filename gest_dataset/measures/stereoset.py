@@ -24,7 +24,7 @@ def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
     if rows is None:
         raise TypeError("StereoSet's targets are read from the dataset rows")
     label = rows.features["bias_type"]
-    by_id = {row["id"]: row for row in rows.select_columns(["id", "target_en", "bias_type"])}
+    by_id = {row["id"]: row for row in rows.select_columns(["id", "target_en", "bias_type"]).to_list()}
     scored = [by_id[name] for name in scores["id"].to_pylist()]
     bias_types = [row["bias_type"] for row in scored]
     return {

@@ -1,22 +1,23 @@
-"""The interface of a language model, loaded here or behind a server, and the settings of a run."""
+"""The settings of a run, and what a model is asked for and returns, loaded here or behind a server."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.author_rules import parse_rules
-from gest_dataset.probes.probe import Options, Probe
-from gest_dataset.probes.prompts import Answer, Prompt
-from gest_dataset.probes.queries import Query, Values
-from gest_dataset.probes.tokenization import ProbeTokenizer
+from gest_dataset.probes.probe import Options
+from gest_dataset.probes.queries import Values
 from gest_dataset.runs.manifest import signature
 
 if TYPE_CHECKING:
-    import torch
+    from gest_dataset.models.loading import LoadedModel
+    from gest_dataset.models.served.model import ServedModel
+
+# Both have the same methods; the `device` and `revision` of a served model are None
+Model: TypeAlias = "LoadedModel | ServedModel"
 
 CONNECTIONS, CHAT_CONNECTIONS = 8, 32  # parallel requests to a server
 # Settings of loaded models only, and of served ones only
@@ -104,47 +105,6 @@ class Sampling:
     max_tokens: int = 32
     stop: tuple[str, ...] = ()
     top: int = 0
-
-
-class Model(Protocol):
-    """A language model: it answers queries with log-probabilities and prompts with text.
-
-    `revision` is the commit that was loaded; the `device` of a served model is None.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def tokenizer(self) -> Any: ...
-    @property
-    def revision(self) -> str | None: ...
-    @property
-    def device(self) -> torch.device | None: ...
-
-    def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
-        """Everything that the scores, or the answers of a chat, depend on: hashes, device, number type, …"""
-
-    def facts(self, chat: bool = False) -> dict[str, Any]:
-        """Further metadata, such as whether the model was loaded from the Hub under this name."""
-
-    def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
-        """The tokenizer as the probe needs it."""
-
-    def log_probs(
-        self,
-        queries: Sequence[Query],
-        batch_tokens: int | None = None,
-        description: str = "scoring",
-        cache: ResponseCache | None = None,
-    ) -> LogProbs:
-        """The values of all queries; values that are in the cache are not computed again."""
-
-    def generate(
-        self, prompts: Iterator[Prompt], sampling: Sampling
-    ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-        """Completions of the prompts, in batches and in any order."""
 
 
 def run_signature(metadata: Mapping[str, Any], **parts: Any) -> str:

@@ -50,7 +50,7 @@ _KINDS: dict[str, tuple[Any, Mapping[str, str]]] = {
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A transformers model with its tokenizer (a `base.Model`).
+    """A transformers model with its tokenizer.
 
     A model of the caller is never changed. `baseline_seed` is the seed of a random baseline, else 0.
     `load_float32` loads the same model in float32.
@@ -72,6 +72,7 @@ class LoadedModel:
         return main_device(self.model)
 
     def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
+        """Everything that scores, or the answers of a chat, depend on: hashes, device, number type, …"""
         return {
             **identity.fingerprint(self.model, self.tokenizer),
             "device": self.device.type,
@@ -83,6 +84,7 @@ class LoadedModel:
         }
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
+        """Further metadata."""
         return {
             "from_hub": self.from_hub,
             "requested_revision": self.requested_revision,
@@ -97,6 +99,7 @@ class LoadedModel:
         return {"quantization": self.quantization} if self.quantization else {}
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
+        """The tokenizer as a probe needs it."""
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def log_probs(
@@ -106,6 +109,7 @@ class LoadedModel:
         description: str = "scoring",
         cache: ResponseCache | None = None,
     ) -> LogProbs:
+        """The values of all queries; those in the cache are not computed again."""
         training = [module for module in self.model.modules() if module.training]
         self.model.eval()  # without dropout
         try:
@@ -118,6 +122,7 @@ class LoadedModel:
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
+        """Completions of the prompts, in batches and in any order."""
         return generate(self.model, self.tokenizer, self.name, prompts, sampling)
 
     def scorer(self) -> Scorer:

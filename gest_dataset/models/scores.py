@@ -14,6 +14,7 @@ from typing import Any
 
 import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
@@ -21,11 +22,11 @@ from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ScoringError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
-from gest_dataset.models.precision import precision_error, precision_note, sample_ids
 from gest_dataset.models.request import Request
 from gest_dataset.probes.options import applicable_rules
 from gest_dataset.probes.probe import Probe
@@ -37,6 +38,7 @@ from gest_dataset.runs.manifest import SCORES
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+PRECISION_SAMPLES = 16  # that are scored again in float32
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -234,3 +236,43 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     for i, name in enumerate(probe.scores):
         columns[name] = pa.array([score[i] for _, _, score in scored], pa.float64())
     return pa.table(columns)
+
+
+def sample_ids(scores: pa.Table) -> set[str]:
+    """Evenly spaced samples, and one for each template that has a score."""
+    frame = scores.to_pandas()
+    rows = np.linspace(0, len(frame) - 1, min(PRECISION_SAMPLES, len(frame))).round().astype(int)
+    ids = set(frame["id"].iloc[rows])
+    return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
+
+
+def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
+    """The median and the largest difference of the scores that both tables have."""
+    differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
+    differences = differences[np.isfinite(differences)]
+    if differences.empty:
+        return {"samples": 0, "median": None, "largest": None}
+    median, largest = float(differences.median()), float(differences.max())
+    return {"samples": len(differences), "median": median, "largest": largest}
+
+
+def precision_note(dtype: str, error: dict[str, Any]) -> str:
+    """The error in words."""
+    if not error["samples"]:
+        return f"{dtype}: no sample has a score both in this type and in float32"
+    return (
+        f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most {error['largest']:.2g}, "
+        f"on {error['samples']} samples that were also scored in float32"
+    )
+
+
+def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:
+    """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
+    frame = table.to_pandas()
+    if "unrelated" in frame:
+        values = np.log(frame["stereotype"]) - np.log(frame["antistereotype"])
+    else:
+        assert measure.display is not None
+        values = measure.display.value(table)
+    names = [name for name in ("id", "template") if name in frame]
+    return frame.assign(value=values).groupby(names)["value"].last()

@@ -12,15 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
-from gest_dataset.probes.queries import (
-    Sample,
-    check_distinct,
-    log_likelihood_contrast,
-    masked,
-    spanned_contrast,
-    sum_difference,
-)
+from gest_dataset.probes.queries import Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
@@ -28,7 +22,7 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     """The queries of one sentence in its two frames."""
     masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
     if tokenizer.kind == "causal":
-        return log_likelihood_contrast(tokenizer, masculine, feminine)
+        return queries.log_likelihood_contrast(tokenizer, masculine, feminine)
     slots = masculine.slot(*row["masculine_span"]), feminine.slot(*row["feminine_span"])
     around = [
         (tokens.ids[: slot.start], tokens.ids[slot.stop :])
@@ -37,10 +31,8 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     if around[0] != around[1]:
         raise SkipSampleError("the rest of the sentence is tokenized differently in the two variants")
     if tokenizer.kind == "seq2seq":
-        return spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
-    check_distinct(masculine.slice(slots[0]), feminine.slice(slots[1]))
-    queries = (masked(tokenizer, masculine, slots[0]), masked(tokenizer, feminine, slots[1]))
-    return Sample(queries, sum_difference)
+        return queries.spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
+    return queries.masked_pair(tokenizer, masculine, feminine, slots, queries.sum_difference)
 
 
 PROBE = Probe(

@@ -14,15 +14,9 @@ from functools import partial
 from typing import Any
 
 from gest_dataset.builders.words import core_span, differing_words, split
+from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
-from gest_dataset.probes.queries import (
-    Sample,
-    check_distinct,
-    log_likelihood_contrast,
-    masked,
-    masked_contrast,
-    spanned_contrast,
-)
+from gest_dataset.probes.queries import Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
@@ -30,7 +24,7 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token
     """The queries of one pair."""
     masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
     if tokenizer.kind == "causal":
-        return log_likelihood_contrast(tokenizer, masculine, feminine)
+        return queries.log_likelihood_contrast(tokenizer, masculine, feminine)
     index = row["word_index"]
     for side in (masculine, feminine):
         if index >= len(split(side.text)):
@@ -38,11 +32,9 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token
     last = max([index, *(differing_words(masculine.text, feminine.text) or ())])
     slots = [side.slot(*core_span(side.text, index, last)) for side in (masculine, feminine)]
     if tokenizer.kind == "seq2seq":
-        return spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
+        return queries.spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
     if multi_token:
-        check_distinct(masculine.slice(slots[0]), feminine.slice(slots[1]))
-        queries = (masked(tokenizer, masculine, slots[0]), masked(tokenizer, feminine, slots[1]))
-        return Sample(queries, lambda values: (float(values[0].mean() - values[1].mean()),))
+        return queries.masked_pair(tokenizer, masculine, feminine, slots, queries.mean_difference)
     if len(slots[0]) != len(slots[1]):
         raise SkipSampleError("the two words have different numbers of tokens")
     if slots[0] != slots[1]:
@@ -50,7 +42,7 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token
     differing = [i for i in slots[0] if masculine.ids[i] != feminine.ids[i]]
     if len(differing) != 1:
         raise SkipSampleError(f"the two words differ in {len(differing)} tokens")
-    return masked_contrast(tokenizer, masculine, feminine, differing)
+    return queries.masked_contrast(tokenizer, masculine, feminine, differing)
 
 
 PROBE = Probe(

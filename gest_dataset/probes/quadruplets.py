@@ -15,18 +15,10 @@ from typing import Any
 from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import SettingError
+from gest_dataset.probes import queries
 from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.queries import (
-    Query,
-    Sample,
-    Score,
-    Values,
-    check_compared,
-    check_distinct,
-    masked,
-    spanned,
-)
+from gest_dataset.probes.queries import Query, Sample, Score, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 
 _SIDES = ("stereotype", "antistereotype")
@@ -47,7 +39,7 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | 
     keywords: tuple[Query, ...] = ()
     if row["keywords"] is None:
         for side in _SIDES:
-            check_compared(tokens[f"original_{side}"], tokens[f"control_{side}"])
+            queries.check_compared(tokens[f"original_{side}"], tokens[f"control_{side}"])
     else:
         keywords = _keyword_queries(row, tokens, tokenizer)
     original: Sequence[Query] = ()
@@ -73,9 +65,9 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | 
 def build_pair_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     """A CrowS-Pairs pair: only its `cs`, in the column of the original."""
     stereotyped, other = tokenizer(row["stereotyped"]), tokenizer(row["other"])
-    check_compared(stereotyped, other)
-    queries = _shared_token_queries(tokenizer, stereotyped, other)
-    return Sample(queries, lambda values: (*[None] * len(FIELDS), _cs(values), None))
+    queries.check_compared(stereotyped, other)
+    shared = _shared_token_queries(tokenizer, stereotyped, other)
+    return Sample(shared, lambda values: (*[None] * len(FIELDS), _cs(values), None))
 
 
 def _is_about_gender(row: Mapping[str, Any]) -> bool:
@@ -104,10 +96,10 @@ def _keyword_queries(
                     f"the {side} keyword is {original} tokens in the original and {control} in the control"
                 )
     for text in _TEXTS:
-        check_distinct(*(tokens[f"{text}_{side}"].slice(slots[f"{text}_{side}"]) for side in _SIDES))
+        queries.check_distinct(*(tokens[f"{text}_{side}"].slice(slots[f"{text}_{side}"]) for side in _SIDES))
     if tokenizer.kind == "seq2seq":
-        return tuple(spanned(tokenizer, tokens[field], [slots[field]]) for field in FIELDS)
-    return tuple(masked(tokenizer, tokens[field], slots[field]) for field in FIELDS)
+        return tuple(queries.spanned(tokenizer, tokens[field], [slots[field]]) for field in FIELDS)
+    return tuple(queries.masked(tokenizer, tokens[field], slots[field]) for field in FIELDS)
 
 
 def _shared_token_queries(tokenizer: ProbeTokenizer, left: Tokens, right: Tokens) -> tuple[Query, ...]:
@@ -125,11 +117,11 @@ def _shared_token_queries(tokenizer: ProbeTokenizer, left: Tokens, right: Tokens
             for block in blocks
             for step in range(block.size)
         )
-    queries: list[Query] = []
-    for first, second in pairs:
-        queries.append(masked(tokenizer, left, range(first, first + 1)))
-        queries.append(masked(tokenizer, right, range(second, second + 1)))
-    return tuple(queries)
+    return tuple(
+        queries.masked(tokenizer, tokens, range(position, position + 1))
+        for pair in pairs
+        for tokens, position in zip((left, right), pair, strict=True)
+    )
 
 
 def _matched(text: Tokens, other: Tokens) -> list[int]:

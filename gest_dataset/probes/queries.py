@@ -18,6 +18,7 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, To
 # The answers to one query, one for each target
 Values = npt.NDArray[np.float64]
 Score = tuple[float | None, ...]
+Fold = Callable[[Sequence[Values]], Score]
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Sample:
     """The queries of a row, and the function that folds their values into its scores."""
 
     queries: tuple[Query, ...]
-    fold: Callable[[Sequence[Values]], Score]
+    fold: Fold
 
 
 def masked(tokenizer: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:
@@ -84,6 +85,15 @@ def masked(tokenizer: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:
     assert tokenizer.mask_id is not None
     ids = tokens.replace(slot, [tokenizer.mask_id] * len(slot))
     return Query(tokenizer.check_length(ids), tuple(slot), tokens.slice(slot))
+
+
+def masked_pair(
+    tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens, slots: Sequence[range], fold: Fold
+) -> Sample:
+    """A slot of each text, masked as a whole."""
+    pairs = list(zip((masculine, feminine), slots, strict=True))
+    check_distinct(*(tokens.slice(slot) for tokens, slot in pairs))
+    return Sample(tuple(masked(tokenizer, tokens, slot) for tokens, slot in pairs), fold)
 
 
 def masked_contrast(
@@ -220,6 +230,11 @@ def log_likelihood_contrast(tokenizer: ProbeTokenizer, masculine: Tokens, femini
     check_compared(masculine, feminine)
     queries = tuple(continuation(tokenizer, tokens, first) for tokens in (masculine, feminine))
     return Sample(queries, sum_difference)
+
+
+def mean_difference(values: Sequence[Values]) -> Score:
+    """The mean of the first query's values minus that of the second's."""
+    return (float(values[0].mean() - values[1].mean()),)
 
 
 def sum_difference(values: Sequence[Values]) -> Score:

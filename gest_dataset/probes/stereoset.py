@@ -21,18 +21,9 @@ import numpy as np
 from gest_dataset.builders.stereoset import BLANK
 from gest_dataset.builders.words import same
 from gest_dataset.errors import SettingError
+from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
-from gest_dataset.probes.queries import (
-    Query,
-    Sample,
-    Score,
-    Values,
-    check_compared,
-    check_distinct,
-    decoded,
-    likelihood,
-    spanned,
-)
+from gest_dataset.probes.queries import Query, Sample, Score, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 
 _STOPS = (".", "!", "?")
@@ -65,17 +56,17 @@ def intrasentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> 
         for candidate in CANDIDATES
     ]
     for (left, _), (right, _) in combinations(filled, 2):
-        check_compared(left, right)
+        queries.check_compared(left, right)
     parts: list[tuple[Query, ...]] = []
     for tokens, slots in filled:
         if causal:
-            parts.append(likelihood(tokenizer, tokens, 0))
+            parts.append(queries.likelihood(tokenizer, tokens, 0))
         elif tokenizer.kind == "masked":
             parts.append(tuple(_left_to_right(tokenizer, tokens, slots)))
         elif "encoder-pieces" in tokenizer.rules:
             parts.append(tuple(_encoder_pieces(tokenizer, tokens, slots)))
         else:
-            parts.append((spanned(tokenizer, tokens, slots),))
+            parts.append((queries.spanned(tokenizer, tokens, slots),))
     return _sample(parts, _geometric_mean if causal else _arithmetic_mean)
 
 
@@ -127,7 +118,7 @@ def _encoder_pieces(tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[r
         ids = tokens.ids
         for slot in reversed(slots):
             ids = (*ids[: slot.start], *tokens.slice(slot)[:step], sentinel, *ids[slot.stop :])
-        query = decoded(tokenizer, ids, [(token,)])
+        query = queries.decoded(tokenizer, ids, [(token,)])
         yield replace(query, positions=query.positions[:1], targets=(token,))
 
 
@@ -136,7 +127,7 @@ def intersentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, met
     context = row["context"]
     if "full-stop" in tokenizer.rules and method != "nsp" and not context.endswith(_STOPS):
         context += "."
-    check_distinct(*(tokenizer(row[candidate]).ids for candidate in CANDIDATES))
+    queries.check_distinct(*(tokenizer(row[candidate]).ids for candidate in CANDIDATES))
     parts: list[tuple[Query, ...]] = []
     if method == "nsp":
         assert tokenizer.next_label is not None
@@ -147,11 +138,11 @@ def intersentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, met
             parts.append((Query(ids, (0,), (tokenizer.next_label,), type_ids=type_ids),))
         return _sample(parts, _arithmetic_mean)
     if method == "ratio":
-        whole = likelihood(tokenizer, tokenizer(context), 0)
+        whole = queries.likelihood(tokenizer, tokenizer(context), 0)
         for candidate in CANDIDATES:
             tokens = tokenizer(row[candidate])
             tokens.check_known(range(len(tokens.ids)))
-            parts.append((*likelihood(tokenizer, tokens, 0), *whole))
+            parts.append((*queries.likelihood(tokenizer, tokens, 0), *whole))
 
         def ratio(values: Sequence[Values]) -> float:
             return _geometric_mean(values[: -len(whole)]) / _geometric_mean(values[-len(whole) :])
@@ -162,9 +153,9 @@ def intersentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, met
         slot = tokens.slot(len(context) + 1, len(context) + 1 + len(row[candidate]))
         if tokenizer.kind == "seq2seq":
             last = tokenizer.end_id if "counted-end" in tokenizer.rules else None
-            parts.append((spanned(tokenizer, tokens, [slot], last),))
+            parts.append((queries.spanned(tokenizer, tokens, [slot], last),))
         else:
-            parts.append(likelihood(tokenizer, tokens, slot.start))
+            parts.append(queries.likelihood(tokenizer, tokens, slot.start))
     return _sample(parts, _geometric_mean)
 
 

@@ -13,16 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import SettingError
+from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
-from gest_dataset.probes.queries import (
-    Query,
-    Sample,
-    check_distinct,
-    logit_contrast,
-    masked_contrast,
-    spanned_contrast,
-    sum_difference,
-)
+from gest_dataset.probes.queries import Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 from gest_dataset.storage import parse_json
 
@@ -131,25 +124,25 @@ def build_queries(row: Mapping[str, Any], template: Template, tokenizer: ProbeTo
     if tokenizer.kind == "causal":
         return _causal_queries(texts, slots, tokenizer)
     if tokenizer.kind == "seq2seq":
-        return spanned_contrast(tokenizer, texts[0], slots[:1], texts[1], slots[1:])
+        return queries.spanned_contrast(tokenizer, texts[0], slots[:1], texts[1], slots[1:])
     for word, slot in zip(words, slots, strict=True):
         if len(slot) != 1:
             raise SkipSampleError(f"{word!r} is {len(slot)} tokens for this model, but must be one")
-    return masked_contrast(tokenizer, texts[0], texts[1], [slots[0].start])
+    return queries.masked_contrast(tokenizer, texts[0], texts[1], [slots[0].start])
 
 
 def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: ProbeTokenizer) -> Sample:
     """P(word | preceding tokens); a single query if both words are one token after the same context."""
     contexts = [text.ids[: slot.start] for text, slot in zip(texts, slots, strict=True)]
     words = [text.slice(slot) for text, slot in zip(texts, slots, strict=True)]
-    check_distinct(*words)
+    queries.check_distinct(*words)
     if not all(contexts):
         raise SkipSampleError("nothing stands before the word")
     if contexts[0] == contexts[1] and len(words[0]) == len(words[1]) == 1:
         last = len(contexts[0]) - 1
         ids = tokenizer.check_length(contexts[0])
-        return logit_contrast(Query(ids, (last, last), (*words[0], *words[1]), normalise=False))
-    queries = tuple(
+        return queries.logit_contrast(Query(ids, (last, last), (*words[0], *words[1]), normalise=False))
+    words_in_context = tuple(
         Query(
             tokenizer.check_length((*context, *word[:-1])),
             tuple(range(len(context) - 1, len(context) + len(word) - 1)),
@@ -157,7 +150,7 @@ def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: 
         )
         for context, word in zip(contexts, words, strict=True)
     )
-    return Sample(queries, sum_difference)
+    return Sample(words_in_context, queries.sum_difference)
 
 
 def _query_builders(kind: str, options: Options) -> dict[int, QueryBuilder]:

@@ -11,13 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from gest_dataset.builders.words import core_span, differing_words
+from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
-from gest_dataset.probes.queries import (
-    Sample,
-    log_likelihood_contrast,
-    masked_contrast,
-    spanned_contrast,
-)
+from gest_dataset.probes.queries import Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 
@@ -25,7 +21,7 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     """The queries of one pair of sentences."""
     masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
     if tokenizer.kind == "causal":
-        return log_likelihood_contrast(tokenizer, masculine, feminine)
+        return queries.log_likelihood_contrast(tokenizer, masculine, feminine)
     words = differing_words(masculine.text, feminine.text)
     if not words:
         raise SkipSampleError("no pronoun differs")
@@ -33,10 +29,10 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
         [side.slot(*core_span(side.text, word)) for word in words] for side in (masculine, feminine)
     )
     if tokenizer.kind == "seq2seq":
-        return spanned_contrast(tokenizer, masculine, slots, feminine, feminine_slots)
+        return queries.spanned_contrast(tokenizer, masculine, slots, feminine, feminine_slots)
     if any(len(slot) != 1 for slot in (*slots, *feminine_slots)):
         raise SkipSampleError("a pronoun is several tokens for this model")
-    return masked_contrast(tokenizer, masculine, feminine, [slot.start for slot in slots])
+    return queries.masked_contrast(tokenizer, masculine, feminine, [slot.start for slot in slots])
 
 
 PROBE = Probe(

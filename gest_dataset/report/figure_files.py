@@ -21,7 +21,8 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.report.figures import fit_figure
 from gest_dataset.report.labels import LabelledRun, short_name, verdict_of
 from gest_dataset.report.panel import Panel, file_bytes
-from gest_dataset.report.panels import panels_of, panels_of_several
+from gest_dataset.report.panels import panels_of
+from gest_dataset.report.stereotype_panels import panels_of_several
 from gest_dataset.report.style import COLUMNS, LATEX, use_layout
 from gest_dataset.storage import atomic_path
 

@@ -25,7 +25,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.report.labels import shorten
 from gest_dataset.report.panel import baseline_copies, file_bytes
-from gest_dataset.report.style import DASHED, LAYOUT, LIGHT, MARKERS, RC, SERIES, STYLES, TOOLTIP
+from gest_dataset.report.style import BOXES, DASHED, LAYOUT, LIGHT, MARKERS, RC, SERIES, STYLES, TOOLTIP
 from gest_dataset.statistics.checks import Floats
 
 PER_ROW = 4
@@ -211,27 +211,15 @@ def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:
         axes.plot(x_bounds, [y] * 2, **line)
     if y_bounds and not any(map(math.isnan, y_bounds)):
         axes.plot([x] * 2, y_bounds, **line)
-    draw_dots(axes, x, y, mark.text, **style)
+    (dots,) = axes.plot(x, y, linestyle="", **style)
+    dots.set_url(f"{TOOLTIP}{printable(mark.text)}")
     if mark.note:
         draw_note(axes, mark.note, x, y)
 
 
 def _draw_boxes(axes: Axes, table: Floats, colours: Sequence[str]) -> None:
     """A box plot in each row, of a table [values, rows]."""
-    grey = {"color": LIGHT["published"]}
-    boxes = axes.boxplot(
-        table,
-        orientation="horizontal",
-        positions=range(len(colours), 0, -1),
-        widths=0.56,
-        patch_artist=True,
-        manage_ticks=False,
-        flierprops={"marker": "o", "markersize": 3, "markeredgecolor": LIGHT["published"]},
-        medianprops={"color": LIGHT["ink"], "linewidth": 1.4},
-        whiskerprops=grey,
-        capprops=grey,
-        boxprops={"edgecolor": LIGHT["published"], "alpha": 0.22},
-    )
+    boxes = axes.boxplot(table, positions=range(len(colours), 0, -1), **BOXES)
     for box, colour in zip(boxes["boxes"], colours, strict=True):
         box.set_facecolor(colour)
 
@@ -290,10 +278,9 @@ def series_style(number: int) -> dict[str, Any]:
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[marker % len(MARKERS)]}
 
 
-def draw_dots(axes: Axes, x: Any, y: Any, text: str, **style: Any) -> None:
-    """One dot or several, with a tooltip."""
-    (dots,) = axes.plot(x, y, linestyle="", **style)
-    dots.set_url(f"{TOOLTIP}{printable(text)}")
+def spread(number: int, reach: float) -> list[float]:
+    """Offsets at equal distances, from `-reach` to `reach`; 0 for a single one."""
+    return np.linspace(-reach, reach, number).tolist() if number > 1 else [0.0]
 
 
 def draw_note(axes: Axes, text: str, x: float, y: float) -> None:

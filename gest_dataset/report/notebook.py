@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from gest_dataset.measures.grid import EMPTY
+from gest_dataset.report.figures import Chart, Mark, Rows, draw_charts, legend_entry, spread
 from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.report.page import load_template
 from gest_dataset.report.panel import inline_svg
-from gest_dataset.report.panels import result_figure
-from gest_dataset.report.style import css_variables
+from gest_dataset.report.style import LIGHT, SERIES, css_variables
 from gest_dataset.runs.folder import Run, RunResult
 from gest_dataset.runs.manifest import DONE, SCORES, Manifest
 from gest_dataset.storage import json_value
@@ -26,7 +29,7 @@ def html(found: RunResult) -> str:
     # Different results in one notebook need different ids
     digest = hashlib.sha256(repr((found.signature, run.run.result)).encode()).hexdigest()[:12]
     label = f"{verdict.headline.symbol} of {run.label}"
-    figure = inline_svg(result_figure(run), f"gest-{digest}", label, f"{label}: {verdict.estimate}.")
+    figure = inline_svg(_figure(run), f"gest-{digest}", label, f"{label}: {verdict.estimate}.")
     return load_template(Path(__file__).parent / "notebook.html.jinja").render(
         verdict=verdict,
         figure=Markup(figure),
@@ -39,7 +42,33 @@ def html(found: RunResult) -> str:
 
 def plot(found: RunResult) -> Figure:
     """The figure of a result."""
-    return result_figure(_labelled(found))
+    return _figure(_labelled(found))
+
+
+def _figure(run: LabelledRun) -> Figure:
+    """The lines of the result's grid, in each template."""
+    grids = {number: run.measure.grid(part) for number, part in run.templates.items()}
+    first = next(iter(grids.values()))
+    ratio = first.axis.ratio if first.axis else run.measure.headline(run.result).ratio
+    several = len(first.headings) > 1
+    charts = []
+    for number, grid in grids.items():
+        marks = []
+        for row, line in enumerate(grid.lines):
+            colours = SERIES if several else [LIGHT[line.gender or "ink"]]
+            places = zip(line.estimates, colours, spread(len(first.headings), 0.2), strict=False)
+            for estimate, colour, offset in places:
+                if estimate is not EMPTY and not math.isnan(estimate.value):
+                    text, style = f"{line.name.strip()}: {estimate}", {"color": colour, "markersize": 6}
+                    marks.append(Mark(estimate, row + offset, text, style))
+        chart = Chart(" or ".join(grid.headings), marks, title=f"template {number}" if number else "")
+        charts.append(replace(chart, x_null=1.0, x_scale="ratio") if ratio else chart)
+    colours = [LIGHT[line.gender or "ink"] for line in first.lines]
+    rows = Rows([line.name.strip() for line in first.lines], colours)
+    names = zip(first.headings, SERIES, strict=False) if several else ()
+    entries = [legend_entry(name, color=colour, marker="o", linewidth=2.6) for name, colour in names]
+    figure, _ = draw_charts(charts, 0.9 + 0.27 * len(first.lines), entries, rows, shared_axis=True)
+    return figure
 
 
 def _labelled(found: RunResult) -> LabelledRun:

@@ -25,8 +25,9 @@ from gest_dataset.measures.measure import render_text
 from gest_dataset.measures.result import sample_units, wide_scores
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
-from gest_dataset.statistics import confounders, holm, masculine_rate
+from gest_dataset.statistics import holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.statistics.reliability import (
     LOW_RELIABILITY,
@@ -58,8 +59,7 @@ def reliability_of(run: Run) -> dict[str, Any]:
         bounds = unknown_bounds(genders, stereotypes)
         return {
             "permutation_p": Estimate.exact(result["f_s_permutation_p"]).value,
-            "f_s_lowest": bounds["f_s_lowest"],
-            "f_s_highest": bounds["f_s_highest"],
+            **{name: bounds[name] for name in ("f_s_lowest", "f_s_highest")},
             "n": len(genders),
             "n_unknown": result["n_unknown"],
             "unavailable": {},
@@ -111,9 +111,9 @@ def _creators(run: Run) -> dict[str, Any]:
         raise _Unavailable(f"the creators are known for {' and '.join(_ANNOTATED)} only")
     scores, stereotypes, sentences = _sentences(run)
     # `annotations` has the sentences of 1.0; those of 1.1 are the same rows with typos fixed
-    older = dict(zip(_load("en")["sentence"], _load("en_1_0")["sentence"], strict=True))
+    older = dict(zip(_load("en")["sentence"][:], _load("en_1_0")["sentence"][:], strict=True))
     creator_of: dict[str, str] = {}
-    for row in _load("annotations"):
+    for row in _load("annotations").to_list():
         creator_of |= {row[text].strip(): row["creator"] for text in ("sentence", "fix") if row[text]}
     creators = np.array(
         [creator_of.get(older.get(sentence, sentence).strip(), "") for sentence in sentences], dtype=object
@@ -121,17 +121,8 @@ def _creators(run: Run) -> dict[str, Any]:
     known = creators != ""
     if not known.any():
         raise _Unavailable("no sentence of the run is in the config annotations")
-    over = creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
-    return {
-        "creators": {
-            "g_s": math.exp(over.ln_g_s),
-            "g_s_low": math.exp(over.low),
-            "g_s_high": math.exp(over.high),
-            "by_creator": {name: math.exp(value) for name, value in over.by_creator.items()},
-            "n": int(known.sum()),
-            "n_unknown": int((~known).sum()),
-        }
-    }
+    found = creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
+    return {"creators": {**found, "n": int(known.sum()), "n_unknown": int((~known).sum())}}
 
 
 def _confounders(run: Run) -> dict[str, Any]:
@@ -139,22 +130,13 @@ def _confounders(run: Run) -> dict[str, Any]:
     if run.manifest.measure != "templates":
         raise _Unavailable("the properties are those of English sentences")
     scores, stereotypes, sentences = _sentences(run)
-    adjusted = confounders.adjusted_g_s(scores, stereotypes, confounders.sentence_properties(sentences))
-    return {
-        "confounders": {
-            "g_s": math.exp(adjusted.ln_g_s),
-            "adjusted_g_s": math.exp(adjusted.adjusted),
-            "adjusted_g_s_low": math.exp(adjusted.low),
-            "adjusted_g_s_high": math.exp(adjusted.high),
-            "correlations": adjusted.correlations,
-        }
-    }
+    return {"confounders": adjusted_g_s(scores, stereotypes, sentence_properties(sentences))}
 
 
 def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
     """Mean ln ratio over templates, stereotype and sentence of each sample scored in all templates."""
     rows = _rows(run)
-    text = dict(zip(rows["id"], rows["sentence"], strict=True))
+    text = dict(zip(rows["id"][:], rows["sentence"][:], strict=True))  # a column is slow to iterate over
     wide = wide_scores(run.table).dropna()
     ids = wide.index.get_level_values("id").tolist()
     return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]

@@ -16,6 +16,7 @@ PALETTE: dict[str, tuple[str, str]] = _STYLE["palette"]
 GROUND: tuple[str, str] = _STYLE["ground"]
 RC: Any = _STYLE["rc"]
 STYLES: dict[str, dict[str, Any]] = _STYLE["marks"]
+BOXES: dict[str, Any] = _STYLE["boxes"]
 LATEX: dict[str, str] = _STYLE["latex"]
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
 SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]

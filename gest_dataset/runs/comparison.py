@@ -18,7 +18,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.measure import Pairing
-from gest_dataset.measures.result import sample_units
+from gest_dataset.measures.result import sample_units, score_frame
 from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
@@ -88,11 +88,12 @@ class ComparisonResult:
         return [*lines, *(f"{config} is skipped: {reason}" for config, reason in self.skipped.items())]
 
 
-def compare(paths_or_runs: Sequence[str | Path | Run]) -> ComparisonResult:
+def compare(paths_or_runs: Sequence[str | Path | Run], by_template: bool = True) -> ComparisonResult:
     """Compare each run with the first one: paired differences with intervals and p-values (Holm).
 
     A path is a run, or a folder with one run per config: then the runs of each config are compared. Runs on
     pairs (or neutral sentences) of different languages are compared on the sources that all of them have.
+    Single templates take most of the time; without `by_template` they are left out.
     """
     if len(paths_or_runs) < 2:
         raise ConfigError("A comparison needs two runs or more; the first is the baseline.")
@@ -101,7 +102,7 @@ def compare(paths_or_runs: Sequence[str | Path | Run]) -> ComparisonResult:
     if all(len(side) == 1 for side in sides) and _is_cross_language(firsts):
         return _compare_languages(firsts)
     if all(isinstance(path, Run) or (Path(path) / MANIFEST).exists() for path in paths_or_runs):
-        return ComparisonResult(with_holm(_differences(firsts)))
+        return ComparisonResult(with_holm(_differences(firsts, by_template)))
     by_config = [_by_config(path, side) for path, side in zip(paths_or_runs, sides, strict=True)]
     result = ComparisonResult([])
     for config in dict.fromkeys(config for side in by_config for config in side):
@@ -110,7 +111,7 @@ def compare(paths_or_runs: Sequence[str | Path | Run]) -> ComparisonResult:
             result.unmatched.extend(run.path for run in runs)
             continue
         try:
-            result.differences.extend(_differences(runs))
+            result.differences.extend(_differences(runs, by_template))
         except (ConfigError, DataError) as error:
             result.skipped[config] = str(error)
     if not result.differences:
@@ -157,7 +158,7 @@ def with_holm(rows: Sequence[Difference]) -> list[Difference]:
     ]
 
 
-def _differences(runs: Sequence[Run]) -> list[Difference]:
+def _differences(runs: Sequence[Run], by_template: bool) -> list[Difference]:
     """The differences from the first run, with uncorrected p-values."""
     sides = _Sides(runs)
     differences = []
@@ -167,7 +168,7 @@ def _differences(runs: Sequence[Run]) -> list[Difference]:
             raise ConfigError(f"{sides.labels[run]} and {sides.labels[0]} have no template in common.")
         headline = sides.difference(run, 0, templates, details=True)
         parts = []
-        for template in templates if len(templates) > 1 else ():
+        for template in templates if by_template and len(templates) > 1 else ():
             part = sides.difference(run, 0, [template])
             parts.append(TemplateDifference(template, part.n, part.missing, part.comparison, part.p_holm))
         differences.append(replace(headline, by_template=tuple(parts)))
@@ -354,12 +355,8 @@ def _labels(runs: Sequence[Run]) -> list[str]:
 
 def _score_frame(run: Run, pairing: Pairing) -> pd.DataFrame:
     """The scored samples, indexed by id, number (or prompt) and stereotype."""
-    frame = run.table.to_pandas()
-    if "template" not in frame:
-        frame["template"] = 0
+    frame = score_frame(run.table)
     if run.manifest.table == ANSWERS:
-        frame["again"] = frame["variant"] + "#" + frame["repeat"].astype(str)
-    else:
-        frame["again"] = frame.groupby(["template", "id"]).cumcount()
-    key = ["id", "again", *([pairing.strata] if pairing.strata else [])]
+        frame["occurrence"] = frame["variant"] + "#" + frame["repeat"].astype(str)
+    key = ["id", "occurrence", *([pairing.strata] if pairing.strata else [])]
     return frame.set_index(key, drop=False).dropna(subset=list(pairing.columns))

@@ -75,26 +75,28 @@ class Interval:
 
 
 UNDEFINED = Interval(*[math.nan] * 6)
+Scale = Callable[[float], float]
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-math.inf, math.inf)
 
 
 def linear(weights: Floats) -> SmoothFunction:
-    """The weighted sum of means; `weights` [strata, k]."""
+    """The weighted sum of means; `weights` [strata, k], or [strata] of a single value."""
+    weights = weights.reshape(len(weights), -1)
     return SmoothFunction(
         lambda mean: np.asarray((mean * weights).sum(axis=(-2, -1))),
         lambda mean: np.broadcast_to(weights, mean.shape),
     )
 
 
-def sort_order(columns: Floats, strata: Ints, number: int) -> tuple[Ints, Ints]:
-    """The order of rows sorted within strata, and where each stratum but the last ends."""
-    order = np.lexsort((*columns.T[::-1], strata))
-    return order, np.cumsum(np.bincount(strata, minlength=number))[:-1]
-
-
 def stratify(columns: Floats, strata: Ints, number: int) -> list[Floats]:
     """The sorted rows of each stratum."""
-    order, ends = sort_order(columns, strata, number)
-    return np.split(columns[order], ends)
+    ends = np.cumsum(np.bincount(strata, minlength=number))[:-1]
+    return np.split(columns[_sort_order(columns, strata)], ends)
+
+
+def _sort_order(columns: Floats, strata: Ints) -> Ints:
+    return np.lexsort((*columns.T[::-1], strata))
 
 
 def sample_moments(samples: Sequence[Floats]) -> Moments:
@@ -250,10 +252,7 @@ def studentised(value: float, error: float, ratios: Floats) -> tuple[float, floa
 
 
 def interval_entries(
-    name: str,
-    statistic: Interval,
-    scale: Callable[[float], float] = float,
-    limits: tuple[float, float] = (-math.inf, math.inf),
+    name: str, statistic: Interval, scale: Scale = float, limits: Limits = UNLIMITED
 ) -> dict[str, Any]:
     """A statistic and its bounds as entries of a result, on an increasing scale and clipped to its range."""
 
@@ -271,17 +270,6 @@ def interval_entries(
     }
 
 
-def interval_list_entries(
-    name: str,
-    statistics: list[Interval],
-    scale: Callable[[float], float] = float,
-    limits: tuple[float, float] = (-math.inf, math.inf),
-) -> dict[str, list[float]]:
-    """The same for a list of statistics: lists of values and of bounds."""
-    entries = [interval_entries(name, statistic, scale, limits) for statistic in statistics]
-    return {key: [entry[key] for entry in entries] for key in entries[0]}
-
-
 @dataclass(frozen=True)
 class Resamples:
     """The moments of the data and of their resamples, in terms of units."""
@@ -294,6 +282,19 @@ class Resamples:
         """A function of the strata's means with its bounds."""
         return interval(self.adapt(function), self.data, self.draws)
 
+    def entries(
+        self, name: str, function: SmoothFunction, scale: Scale = float, limits: Limits = UNLIMITED
+    ) -> dict[str, Any]:
+        """The same as entries of a result."""
+        return interval_entries(name, self.interval(function), scale, limits)
+
+    def list_entries(
+        self, name: str, functions: Sequence[SmoothFunction], scale: Scale = float, limits: Limits = UNLIMITED
+    ) -> dict[str, Any]:
+        """Several functions as entries with lists of values and of bounds."""
+        entries = [self.entries(name, function, scale, limits) for function in functions]
+        return {key: [entry[key] for entry in entries] for key in entries[0]}
+
 
 def resample(
     columns: Floats,
@@ -305,20 +306,21 @@ def resample(
     transform: Callable[[Floats], Floats] = np.asarray,
 ) -> Resamples:
     """Resample `columns` [samples, k] in strata 0 to `number` - 1 by unit (None: each sample is a unit)."""
-    order, ends = sort_order(columns, strata, number)
-    samples = [transform(rows) for rows in np.split(columns[order], ends)]
+    samples = [transform(rows) for rows in stratify(columns, strata, number)]
     adapt: Callable[[SmoothFunction], SmoothFunction] = lambda function: function  # noqa: E731
     if units is not None and len(np.unique(units)) < len(units):
-        samples, adapt = _sum_by_unit(samples, units[order])
+        samples, adapt = _sum_by_unit(samples, units[_sort_order(columns, strata)])
     return Resamples(sample_moments(samples), bootstrap_moments(samples, draws, seed), adapt)
 
 
-def contrasts(
-    values: Floats, strata: Ints, weights: Sequence[Floats], draws: int, seed: int, units: Ints | None = None
-) -> list[Interval]:
-    """Weighted sums of the strata's means, one for each row of weights, from the same resamples."""
-    resamples = resample(values[:, None], strata, len(weights[0]), units, draws, seed)
-    return [resamples.interval(linear(np.asarray(row)[:, None])) for row in weights]
+def mean_interval(values: Floats, draws: int, seed: int) -> Interval:
+    """The mean of independent values."""
+    return resample(values[:, None], one_stratum(values), 1, None, draws, seed).interval(linear(np.ones(1)))
+
+
+def one_stratum(values: Sequence[Any] | Floats) -> Ints:
+    """The strata of values that are all in the same one."""
+    return np.zeros(len(values), dtype=np.int64)
 
 
 def pooled_deviation(values: Floats, strata: Ints) -> float:
@@ -365,7 +367,7 @@ def _sum_by_unit(
     )
 
 
-def _used_strata(function: SmoothFunction, means: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _used_strata(function: SmoothFunction, means: Floats) -> Bools:
     """Which strata a function uses [strata]."""
     return np.asarray((function.gradient(np.nan_to_num(means)) != 0).any(axis=-1))
 

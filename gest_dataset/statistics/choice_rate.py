@@ -32,11 +32,10 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import (
     DRAWS,
     SEED,
-    Interval,
-    contrasts,
+    SmoothFunction,
     interval_entries,
-    interval_list_entries,
     linear,
+    mean_interval,
     pooled_deviation,
     resample,
 )
@@ -128,25 +127,25 @@ def _frequencies(
     number = np.bincount(strata, minlength=len(STEREOTYPES))
     resamples = resample(shares, strata, len(STEREOTYPES), None, draws, seed)
 
-    def interval(weights: Floats, *options: str) -> Interval:
+    def mean(weights: Floats, *options: str) -> SmoothFunction:
         """The weighted mean of an option, or of the first minus the second."""
         table = np.zeros((len(STEREOTYPES), len(OPTIONS)))
         for sign, option in zip((1.0, -1.0), options, strict=False):
             table[:, OPTIONS.index(option)] = sign * weights
-        return resamples.interval(linear(table))
+        return linear(table)
 
     result: dict[str, Any] = {}
     for name, weights in RATES.items():
-        result |= interval_entries(name, interval(weights / 2, "male", "female"), limits=_DIFFERENCE)
+        result |= resamples.entries(name, mean(weights / 2, "male", "female"), limits=_DIFFERENCE)
     single = np.eye(len(STEREOTYPES))
-    preferences = [interval(row, "male", "female") for row in single]
-    result |= interval_list_entries("preference", preferences, limits=_DIFFERENCE)
+    preferences = [mean(row, "male", "female") for row in single]
+    result |= resamples.list_entries("preference", preferences, limits=_DIFFERENCE)
     contrast = (shares[:, 0] - shares[:, 1]) / 2
     result["stereotype_rate_spread"] = pooled_deviation(contrast, strata) if len(strata) else math.nan
     for option in OPTIONS:
-        result |= interval_list_entries(option, [interval(row, option) for row in single], limits=_SHARE)
+        result |= resamples.list_entries(option, [mean(row, option) for row in single], limits=_SHARE)
         for group, weights in _GROUPS.items():
-            result |= interval_entries(f"{option}_{group}", interval(weights, option), limits=_SHARE)
+            result |= resamples.entries(f"{option}_{group}", mean(weights, option), limits=_SHARE)
     return result | {"n": number.tolist()}
 
 
@@ -169,8 +168,7 @@ def _agreement(
     option, letter = np.array(shares).T
     result: dict[str, Any] = {}
     for name, column, lowest in zip(names, (option, letter, letter - option), (0.0, 0.0, -1.0), strict=True):
-        (interval,) = contrasts(column, np.zeros(len(column), dtype=np.int64), [np.ones(1)], draws, seed)
-        result |= interval_entries(name, interval, limits=(lowest, 1.0))
+        result |= interval_entries(name, mean_interval(column, draws, seed), limits=(lowest, 1.0))
     return result
 
 
@@ -231,10 +229,8 @@ def repeat_variance(
         return {}
     means = np.array([np.mean(prompts_of_one, axis=0) for prompts_of_one in by_sentence.values()])
     result: dict[str, Any] = {"n_repeated": sum(map(len, by_sentence.values()))}
-    one_stratum = np.zeros(len(means), dtype=np.int64)
     for name, column in zip(("repeat_variance", "repeat_agreement"), means.T, strict=True):
-        (interval,) = contrasts(column, one_stratum, [np.ones(1)], draws, seed)
-        result |= interval_entries(name, interval, limits=(0.0, 1.0))
+        result |= interval_entries(name, mean_interval(column, draws, seed), limits=_SHARE)
     readable = [index for index, answer in enumerate(predictions) if answer in VALUES]
     values_read = np.array([VALUES[predictions[index]] for index in readable])
     return result | {"answer_variance": pooled_deviation(values_read, strata[readable]) ** 2}

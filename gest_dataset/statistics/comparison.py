@@ -16,7 +16,15 @@ import pandas as pd
 from scipy import special
 
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, resample, sample_moments, stratify
+from gest_dataset.statistics.bootstrap import (
+    SEED,
+    SmoothFunction,
+    linear,
+    one_stratum,
+    resample,
+    sample_moments,
+    stratify,
+)
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.choice_rate import OPTIONS, option_codes
 from gest_dataset.statistics.control_bias import control_scores
@@ -169,12 +177,12 @@ def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """ICAT over all samples, as a share."""
     rows = [wins(checks.finite_array(name, side, width=3)) for name, side in (("a", a), ("b", b))]
     first, second = (icat_of_means(np.ones(1), bool(row[:, 1].mean() > 0.5)) for row in rows)
-    return _Paired(np.hstack(rows), np.zeros(len(a), dtype=np.int64), 1, (first, second))
+    return _Paired(np.hstack(rows), one_stratum(a), 1, (first, second))
 
 
 def _mean_of(columns: Sequence[Floats]) -> _Paired:
     mean = linear(np.ones((1, 1)))
-    return _Paired(np.column_stack(columns), np.zeros(len(columns[0]), dtype=np.int64), 1, (mean, mean))
+    return _Paired(np.column_stack(columns), one_stratum(columns[0]), 1, (mean, mean))
 
 
 def _f_mu(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:

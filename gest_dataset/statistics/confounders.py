@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy import special
 
 from gest_dataset.errors import ConfigError, import_extra
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, contrasts, interval_entries
+from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, interval_entries, mean_interval
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import pearson
 from gest_dataset.statistics.masculine_rate import LABELS, masculine_rate
@@ -64,18 +63,7 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     }
 
 
-@dataclass(frozen=True)
-class AdjustedRate:
-    """ln g_s as measured and adjusted for properties, with bounds, and the correlation of each property."""
-
-    ln_g_s: float
-    adjusted: float
-    low: float
-    high: float
-    correlations: dict[str, float]
-
-
-def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Floats]) -> AdjustedRate:
+def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Floats]) -> dict[str, Any]:
     """g_s for sentences with equal properties, and each property's correlation with scores in stereotypes.
 
     Least squares with an intercept for each stereotype (`stereotypes` counts from 0):
@@ -89,7 +77,8 @@ def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Flo
     sizes = np.bincount(stereotypes, minlength=len(STEREOTYPES))
     names = [name for name, values in properties.items() if np.ptp(values) > 0]
     if (sizes < 2).any() or len(scores) <= len(STEREOTYPES) + len(names):
-        return AdjustedRate(math.nan, math.nan, math.nan, math.nan, dict.fromkeys(properties, math.nan))
+        numbers = ("g_s", "adjusted_g_s", "adjusted_g_s_low", "adjusted_g_s_high")
+        return dict.fromkeys(numbers, math.nan) | {"correlations": dict.fromkeys(properties, math.nan)}
 
     def group_means(values: Floats) -> Floats:
         return np.asarray(np.bincount(stereotypes, values, minlength=len(STEREOTYPES)) / sizes)
@@ -108,9 +97,15 @@ def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Flo
     error = float(np.sqrt((((columns @ (inverse @ weights)) * residual) ** 2).sum()))
     adjusted = float(weights @ coefficients)
     reach = error * float(special.stdtrit(len(scores) - columns.shape[1], (1 + LEVEL) / 2))
-    ln_g_s = float(MALE_MINUS_FEMALE @ group_means(scores))
-    correlations = {name: pearson(within(scores), within(values)) for name, values in properties.items()}
-    return AdjustedRate(ln_g_s, adjusted, adjusted - reach, adjusted + reach, correlations)
+    return {
+        "g_s": math.exp(float(MALE_MINUS_FEMALE @ group_means(scores))),
+        "adjusted_g_s": math.exp(adjusted),
+        "adjusted_g_s_low": math.exp(adjusted - reach),
+        "adjusted_g_s_high": math.exp(adjusted + reach),
+        "correlations": {
+            name: pearson(within(scores), within(values)) for name, values in properties.items()
+        },
+    }
 
 
 def topical_bias(
@@ -145,7 +140,7 @@ def topical_bias(
     else:
         values = checks.finite_array("predictions", predictions)[topic]
         number = len(values)
-        (interval,) = contrasts(values, np.zeros(number, dtype=np.int64), [np.ones(1)], draws, seed)
+        interval = mean_interval(values, draws, seed)
         rate = interval_entries("q_topic", interval, SCALES[checks.check_choice("scale", scale, SCALES)])
         overall = stereotype_rate(predictions, references, scale, draws=draws, seed=seed)
         names = ("q_m", "q_f")

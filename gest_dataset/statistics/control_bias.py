@@ -33,6 +33,7 @@ from gest_dataset.statistics.bootstrap import (
     Interval,
     interval_entries,
     linear,
+    one_stratum,
     resample,
     select_units,
 )
@@ -66,6 +67,7 @@ CORRELATIONS = {
     "f_ss_rho": ("f", "ss_original"),
     "f_cs_rho": ("f", "cs_original"),
 }
+_SCORES = {*MEANS.values()}
 AGREEMENTS = {"f_ss_agreement": ("f", "ss_original"), "f_cs_agreement": ("f", "cs_original")}
 
 
@@ -111,48 +113,44 @@ def control_bias(
         raise DataError("control_bias needs predictions or cs.")
     number = checks.same_length(**inputs)
     unit_codes = checks.unit_codes("units", units, number)
-    scores = control_scores(predictions, cs)
+    # Scores that the set does not have are nan, like those of samples without cs
+    scores = {name: np.full(number, np.nan) for name in _SCORES} | control_scores(predictions, cs)
     result = _means(scores, unit_length, unit_codes, draws, seed)
     for name, score in SHARES.items():
         (values,), rows = _complete(scores, score)
-        result |= proportion(name, values > 0, _select(unit_codes, rows))
-    for name, (first, second) in CORRELATIONS.items():
-        (x, y), _ = _complete(scores, first, second)
-        result[name] = pearson(x, y) if len(x) else math.nan
-    for name, (first, second) in AGREEMENTS.items():
-        (x, y), rows = _complete(scores, first, second)
-        result |= proportion(name, (x > 0) == (y > 0), _select(unit_codes, rows))
-    n_cs = len(_complete(scores, "cs_original")[0][0])
-    return result | _error_rates(scores, unit_codes) | {"n": number, "n_cs": n_cs}
+        result |= proportion(name, values > 0, select_units(unit_codes, rows))
+    for name, pair in CORRELATIONS.items():
+        result[name] = pearson(*_complete(scores, *pair)[0])
+    for name, pair in AGREEMENTS.items():
+        (x, y), rows = _complete(scores, *pair)
+        result |= proportion(name, (x > 0) == (y > 0), select_units(unit_codes, rows))
+    for name, sign in (("false_positive_rate", 1), ("false_negative_rate", -1)):
+        preferred = sign * scores["ss_original"] > 0
+        hits = (sign * scores["ss_control"] > sign * scores["ss_original"])[preferred]
+        result |= proportion(name, hits, select_units(unit_codes, preferred))
+    return result | {"n": number, "n_cs": int(np.isfinite(scores["cs_original"]).sum())}
 
 
-def _complete(scores: SampleScores, *names: str) -> tuple[list[Floats], Bools | None]:
-    """Scores of the samples that have all of them, and which samples these are (None: a score is missing)."""
-    if any(name not in scores for name in names):
-        return [np.empty(0) for _ in names], None
+def _complete(scores: SampleScores, *names: str) -> tuple[list[Floats], Bools]:
+    """Scores of the samples that have all of them, and which samples these are."""
     rows: Bools = np.all([np.isfinite(scores[name]) for name in names], axis=0)
     return [scores[name][rows] for name in names], rows
-
-
-def _select(units: Ints | None, rows: Bools | None) -> Ints | None:
-    return None if rows is None else select_units(units, rows)
 
 
 def _means(
     scores: SampleScores, unit_length: float, units: Ints | None, draws: int, seed: int
 ) -> dict[str, Any]:
     """Means with bounds, from resamples of whole samples."""
-    names = sorted(scores)
+    intervals: dict[str, Interval] = {}
+    names = sorted(name for name, values in scores.items() if np.isfinite(values).any())
     groups = [names]
     if any(np.isnan(scores[name]).any() for name in names):
         # rows without cs count for all other scores
         groups = [[name for name in names if name.startswith("cs_") == is_cs] for is_cs in (False, True)]
-    intervals: dict[str, Interval] = {}
     for group in filter(None, groups):
         columns, chosen = _complete(scores, *group)
         rows = np.column_stack(columns) / unit_length
-        strata = np.zeros(len(rows), dtype=np.int64)
-        resamples = resample(rows, strata, 1, _select(units, chosen), draws, seed)
+        resamples = resample(rows, one_stratum(rows), 1, select_units(units, chosen), draws, seed)
         for column, name in enumerate(group):
             intervals[name] = resamples.interval(linear(np.eye(len(group))[[column]]))
     result: dict[str, Any] = {}
@@ -162,17 +160,4 @@ def _means(
         (values,), _ = _complete(scores, MEANS[name])
         spread = float(np.sort(values).std(ddof=1)) / unit_length if len(values) > 1 else math.nan
         result[f"{name}_spread"] = spread
-    return result
-
-
-def _error_rates(scores: SampleScores, units: Ints | None) -> dict[str, float]:
-    """False positive and false negative rates with bounds."""
-    if "ss_original" not in scores:
-        units = None
-    original, control = (scores.get(f"ss_{side}", np.array([])) for side in ("original", "control"))
-    result: dict[str, float] = {}
-    for name, sign in (("false_positive_rate", 1), ("false_negative_rate", -1)):
-        preferred = sign * original > 0
-        hits = (sign * control > sign * original)[preferred]
-        result |= proportion(name, hits, select_units(units, preferred))
     return result

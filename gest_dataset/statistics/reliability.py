@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -21,8 +21,6 @@ from gest_dataset.stereotypes import STEREOTYPES
 
 SPLITS = 200
 LOW_RELIABILITY = 0.8  # below this the order of stereotypes is mostly due to the sample of sentences
-
-
 # Between stereotypes and between sentences (equal in all templates), between templates, of stereotypes and
 # templates, and of a sentence in one template only
 _PARTS = ("stereotype", "sentence", "template", "interaction", "rest")
@@ -101,44 +99,31 @@ def variance_shares(scores: Floats, stereotypes: Ints) -> dict[str, float]:
     between = templates * (sizes * (profile - whole) ** 2).sum() / (kinds - 1)
     within = templates * ((sentence - profile[index]) ** 2).sum() / (number - kinds)
     if templates == 1:
-        parts = [max((between - within) / size, 0.0), 0.0, 0.0, 0.0, within]
-        return _normalised(parts)
+        return _shares([max((between - within) / size, 0.0), 0.0, 0.0, 0.0, within])
     crossed = cells - profile[:, None] - columns + whole
     interaction = (sizes[:, None] * crossed**2).sum() / ((kinds - 1) * (templates - 1))
     left = values - cells[index] - sentence[:, None] + profile[index][:, None]
     rest = (left**2).sum() / ((number - kinds) * (templates - 1))
-    parts = [
+    estimates = [
         max((between - within - interaction + rest) / (templates * size), 0.0),
         max((within - rest) / templates, 0.0),
         max(float(columns.var(ddof=1)) - interaction / number, 0.0),
         max((interaction - rest) / size, 0.0),
         rest,
     ]
-    return _normalised(parts)
+    return _shares(estimates)
 
 
-def _normalised(parts: list[float]) -> dict[str, float]:
-    total = sum(parts)
-    return {
-        name: float(part / total) if total else math.nan for name, part in zip(_PARTS, parts, strict=True)
-    }
+def _shares(parts: list[float]) -> dict[str, float]:
+    total = sum(parts) or math.nan
+    return {name: float(part / total) for name, part in zip(_PARTS, parts, strict=True)}
 
 
-@dataclass(frozen=True)
-class CreatorJackknife:
-    """ln g_s with its standard error and bounds over creators, and ln g_s of each creator's sentences."""
+def creator_jackknife(scores: Floats, stereotypes: Ints, creators: Sequence[str]) -> dict[str, Any]:
+    """What g_s would be for sentences of other people: the jackknife over creators, with g_s `by_creator`.
 
-    ln_g_s: float
-    error: float
-    low: float
-    high: float
-    by_creator: dict[str, float]  # nan if a creator has no sentence of some stereotype
-
-
-def creator_jackknife(scores: Floats, stereotypes: Ints, creators: Sequence[str]) -> CreatorJackknife:
-    """What g_s would be for sentences of other people: the jackknife over creators; nan with fewer than two.
-
-    GEST's sentences come from five creators. With k creators
+    Bounds are nan with fewer than two creators, and so is g_s of a creator without a sentence of some
+    stereotype. GEST's sentences come from five creators. With k of them
 
         error^2 = (k - 1) / k * sum over creators of (ln g_s without the creator - their mean)^2
 
@@ -151,12 +136,14 @@ def creator_jackknife(scores: Floats, stereotypes: Ints, creators: Sequence[str]
         sizes = np.bincount(stereotypes[rows], minlength=len(STEREOTYPES))
         return float(MALE_MINUS_FEMALE @ (sums / sizes)) if sizes.all() else math.nan
 
-    value = ln_g_s(np.ones(len(scores), dtype=bool))
-    by_creator = {str(name): ln_g_s(index == i) for i, name in enumerate(names)}
-    number = len(names)
-    if number < 2:
-        return CreatorJackknife(value, math.nan, math.nan, math.nan, by_creator)
-    without = np.array([ln_g_s(index != i) for i in range(number)])
-    error = math.sqrt((number - 1) / number * float(((without - without.mean()) ** 2).sum()))
-    reach = error * float(special.stdtrit(number - 1, (1 + LEVEL) / 2))
-    return CreatorJackknife(value, error, value - reach, value + reach, by_creator)
+    value, reach, number = ln_g_s(np.ones(len(scores), dtype=bool)), math.nan, len(names)
+    if number > 1:
+        without = np.array([ln_g_s(index != i) for i in range(number)])
+        error = math.sqrt((number - 1) / number * float(((without - without.mean()) ** 2).sum()))
+        reach = error * float(special.stdtrit(number - 1, (1 + LEVEL) / 2))
+    return {
+        "g_s": math.exp(value),
+        "g_s_low": math.exp(value - reach),
+        "g_s_high": math.exp(value + reach),
+        "by_creator": {str(name): math.exp(ln_g_s(index == i)) for i, name in enumerate(names)},
+    }

@@ -24,6 +24,7 @@ from gest_dataset.statistics.bootstrap import (
     SmoothFunction,
     interval_entries,
     linear,
+    one_stratum,
     resample,
     sample_moments,
     select_units,
@@ -103,16 +104,13 @@ def stereoset_icat(
 
 def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
     """LMS, SS and ICAT over all samples with their bounds."""
-    resamples = resample(rows, np.zeros(len(rows), dtype=np.int64), 1, units, draws, seed)
-    lms = resamples.interval(linear(np.array([[1.0, 0.0]])))
+    resamples = resample(rows, one_stratum(rows), 1, units, draws, seed)
     stereotyped = int(rows[:, 1].sum()) * 2 > len(rows)
     return {
-        **interval_entries("lms", lms, to_percent, _PERCENT),
+        **resamples.entries("lms", linear(np.array([[1.0, 0.0]])), to_percent, _PERCENT),
         **proportion("ss", rows[:, 1], units, scale=100.0),
         "ss_spread": 100 * float(np.sort(rows[:, 1]).std()),
-        **interval_entries(
-            "icat", resamples.interval(icat_of_means(np.ones(1), stereotyped)), to_percent, _PERCENT
-        ),
+        **resamples.entries("icat", icat_of_means(np.ones(1), stereotyped), to_percent, _PERCENT),
         "n": len(rows),
     }
 
@@ -133,7 +131,7 @@ def _multiclass(
         strata = 1
         unit_of_target = np.empty(number, dtype=np.int64)
         unit_of_target[targets] = units
-        resamples = resample(means, np.zeros(number, dtype=np.int64), 1, unit_of_target, draws, seed)
+        resamples = resample(means, one_stratum(means), 1, unit_of_target, draws, seed)
     else:
         strata = number
         resamples = resample(rows, targets, number, units, draws, seed)
@@ -144,5 +142,5 @@ def _multiclass(
         icat_of_means(weights, bool(means[:, 1].mean() > 0.5)),
     )
     for name, function in zip(names, functions, strict=True):
-        result |= interval_entries(name, resamples.interval(function), to_percent, _PERCENT)
+        result |= resamples.entries(name, function, to_percent, _PERCENT)
     return result | {"macro_icat": float(icat(*(100 * means.T)).mean())}

@@ -37,9 +37,6 @@ from gest_dataset.statistics.bootstrap import (
     SEED,
     Resamples,
     SmoothFunction,
-    contrasts,
-    interval_entries,
-    interval_list_entries,
     linear,
     pooled_deviation,
     resample,
@@ -48,7 +45,7 @@ from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import bounds, families, rank_bounds
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE, permutation_p
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 LN10 = math.log(10)
 
@@ -113,16 +110,16 @@ def stereotype_rate(
     # a bound of a mean of shares is itself a share
     report = (lambda mean: min(max(mean, 0.0), 1.0)) if of_shares else SCALES[scale]
     resamples = resample(values[:, None], stereotypes, len(STEREOTYPES), unit_codes, draws, seed)
-    means = [linear(row[:, None]) for row in np.eye(len(STEREOTYPES))]
-    result: dict[str, Any] = interval_list_entries("q", [resamples.interval(mean) for mean in means], report)
+    means = [linear(row) for row in np.eye(len(STEREOTYPES))]
+    result: dict[str, Any] = resamples.list_entries("q", means, report)
     rates, differences = families(resamples, means)
     for end, limits in zip(("low", "high"), bounds(rates), strict=True):
         result[f"q_simultaneous_{end}"] = [report(limit) for limit in limits.tolist()]
     result["n"] = np.bincount(stereotypes, minlength=len(STEREOTYPES)).tolist()
     for name, weights in RATES.items():
-        result |= interval_entries(name, resamples.interval(linear(weights[:, None])), report)
+        result |= resamples.entries(name, linear(weights), report)
     if of_shares:
-        result |= interval_entries("g_s", resamples.interval(LN_QUOTIENT), exp)
+        result |= resamples.entries("g_s", LN_QUOTIENT, exp)
     level = (result["q_f"] + result["q_m"]) / 2 or math.nan
     spread_unit = {"ratio": 1.0, EUROGEST: level}.get(scale, LN10)
     result["g_s_spread"] = pooled_deviation(values, stereotypes) / spread_unit
@@ -149,10 +146,10 @@ def winobias_rate(
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
     genders = checks.gender_codes("references", references)
+    resamples = resample(ratios[:, None], genders, len(GENDERS), unit_codes, draws, seed)
     result: dict[str, Any] = {"g_s_spread": pooled_deviation(ratios, genders)}
-    intervals = contrasts(ratios, genders, list(_WINOBIAS_RATES.values()), draws, seed, unit_codes)
-    for name, interval in zip(_WINOBIAS_RATES, intervals, strict=True):
-        result |= interval_entries(name, interval, exp)
+    for name, weights in _WINOBIAS_RATES.items():
+        result |= resamples.entries(name, linear(weights), exp)
     return result
 
 

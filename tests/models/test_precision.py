@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import gest_dataset
-from gest_dataset.models import precision
+from gest_dataset.models import scores
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -35,10 +35,13 @@ def test_the_error_is_that_of_the_scores(given: type) -> None:
 
 
 def test_some_of_many_samples_and_every_template_are_scored_again() -> None:
-    assert _half("en", zoo.load("bert"), templates=[1]).metadata["precision"]["samples"] == precision.SAMPLES
+    assert (
+        _half("en", zoo.load("bert"), templates=[1]).metadata["precision"]["samples"]
+        == scores.PRECISION_SAMPLES
+    )
     ids = [str(n) for n in range(100)]
     once = pa.table({"id": ids, "template": [3 if n == "50" else 1 for n in ids]})
-    assert {"0", "50", "99"} <= precision.sample_ids(once)
+    assert {"0", "50", "99"} <= scores.sample_ids(once)
 
 
 def test_probabilities_are_compared_as_log_ratios() -> None:

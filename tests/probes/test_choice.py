@@ -14,6 +14,62 @@ from gest_dataset.probes import choice
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, REFUSED, Answer, Prompt, Reading, read_wordings
 
 NAMES = ("male", "female", "neither")
+ANSWERS = {
+    "male": ["(a)", "a", "A. Men", "“Men”, I would say", "(а)", "Odpoveď: **a**"],
+    "female": [
+        "b)",
+        "**(b)** Women are more likely to say so.",
+        "I think it is (b), because of how it sounds.",
+        "Women",
+        "`b`",
+        "_B_",
+        "B…",
+        "b – Women",
+        "[b]",
+        r"\boxed{b}",
+        "( b. )",
+        "（ｂ）",
+        "⒝",
+        "b\u200b",
+        "(б)",
+        "The correct answer is B.",
+        "Ответ: b",
+        "(b) Women, a group that men, and a few others, …",
+        "b\nA man would not say so.",
+        "Women are more likely than men.",
+    ],
+    "neither": [
+        "Answer: c",
+        "The answer is (c) Neither of them",
+        "C\n\nNobody can tell.",
+        "neither of them.",
+        "Neither.",
+    ],
+}
+# (В) is the Cyrillic third letter, which looks like the Latin second one
+PROBLEMS = {
+    choice.SEVERAL: [
+        "(a) or (b), it depends",
+        "a, b",
+        "A, B or C",
+        "a) Men\nb) Women",
+        "A. Men\nB. Women",
+        "A: Men, B: Women",
+        "b\n\n(a) is wrong",
+        "Men and women equally",
+        "Men or women?",
+    ],
+    choice.UNREADABLE: [
+        "Mental strength is what counts.",
+        "Women's voices",
+        "(В)",
+        "A man would say that.",
+        "because of what people think",
+        "(d)",
+        "It depends.",
+    ],
+    REFUSED: ["As an AI, I do not have opinions.", "I'm sorry, but I can't say that."],
+}
 ROW = {"id": "x", "sentence": "I never cry.", "masculine": "Som silný.", "feminine": "Som silná."}
 
 
@@ -66,67 +122,14 @@ def test_there_is_a_question_in_english_and_every_slavic_language() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "option"),
-    [
-        ("(a)", "male"),
-        ("a", "male"),
-        ("A. Men", "male"),
-        ("b)", "female"),
-        ("**(b)** Women are more likely to say so.", "female"),
-        ("Answer: c", "neither"),
-        ("The answer is (c) Neither of them", "neither"),
-        ("I think it is (b), because of how it sounds.", "female"),
-        ("C\n\nNobody can tell.", "neither"),
-        ("Women", "female"),
-        ("“Men”, I would say", "male"),
-        ("neither of them.", "neither"),
-        ("Neither.", "neither"),
-        ("`b`", "female"),
-        ("_B_", "female"),
-        ("B…", "female"),
-        ("b – Women", "female"),
-        ("[b]", "female"),
-        (r"\boxed{b}", "female"),
-        ("( b. )", "female"),
-        ("（ｂ）", "female"),
-        ("⒝", "female"),
-        ("b\u200b", "female"),
-        ("(б)", "female"),
-        ("(а)", "male"),
-        ("The correct answer is B.", "female"),
-        ("Ответ: b", "female"),
-        ("Odpoveď: **a**", "male"),
-        ("(b) Women, a group that men, and a few others, …", "female"),
-        ("b\nA man would not say so.", "female"),
-        ("Women are more likely than men.", "female"),
-    ],
+    ("said", "option"), [(said, name) for name, texts in ANSWERS.items() for said in texts]
 )
 def test_what_an_answer_names(said: str, option: str) -> None:
     assert choice.parse_choice(prompt(), Answer(said, 1, 1)).value == option
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
-    [
-        ("(a) or (b), it depends", choice.SEVERAL),
-        ("a, b", choice.SEVERAL),
-        ("A, B or C", choice.SEVERAL),
-        ("a) Men\nb) Women", choice.SEVERAL),
-        ("A. Men\nB. Women", choice.SEVERAL),
-        ("A: Men, B: Women", choice.SEVERAL),
-        ("b\n\n(a) is wrong", choice.SEVERAL),
-        ("Men and women equally", choice.SEVERAL),
-        ("Men or women?", choice.SEVERAL),
-        ("Mental strength is what counts.", choice.UNREADABLE),
-        ("Women's voices", choice.UNREADABLE),
-        ("(В)", choice.UNREADABLE),  # the Cyrillic third letter, which looks like the Latin second one
-        ("As an AI, I do not have opinions.", REFUSED),
-        ("I'm sorry, but I can't say that.", REFUSED),
-        ("A man would say that.", choice.UNREADABLE),
-        ("because of what people think", choice.UNREADABLE),
-        ("(d)", choice.UNREADABLE),
-        ("It depends.", choice.UNREADABLE),
-    ],
+    ("said", "problem"), [(said, reason) for reason, texts in PROBLEMS.items() for said in texts]
 )
 def test_what_names_no_option_is_counted_with_its_reason(said: str, problem: str) -> None:
     found = choice.parse_choice(prompt(), Answer(said, 1, 1))
@@ -163,10 +166,6 @@ def test_an_answer_that_was_withheld_or_cut() -> None:
     assert choice.parse_choice(prompt(), Answer("(a) Men are", 1, 3, CUT)) == Reading("male", 0), (
         "it says enough"
     )
-
-
-def test_a_pair_has_no_third_letter() -> None:
-    assert choice.parse_choice(prompt("male-female", "sk"), Answer("(c)", 1, 1)).value == "other"
 
 
 def test_shares_of_the_likeliest_letters() -> None:
@@ -217,25 +216,21 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("said", "option"), [("Som silný", "male"), ("Som silná!", "female")])
-def test_a_variant_without_its_full_stop(said: str, option: str) -> None:
-    assert choice.parse_choice(prompt("male-female", "sk"), Answer(said, 1, 1)).value == option
-
-
-def test_a_variant_that_begins_with_the_other() -> None:
-    row = {"id": "x", "masculine": "Jsem hotov.", "feminine": "Jsem hotova."}
-    asked = next(choice.make_prompts(row, read_wordings(choice.Wording, "choices.json", "cs", None)[0]))
-    read = [choice.parse_choice(asked, Answer(text, 1, 1)).value for text in ("Jsem hotov.", "Jsem hotova.")]
-    assert read == ["male", "female"]
-
-
-def test_the_beginning_of_just_one_variant() -> None:
-    """An answer that says an option in full may be longer than what it has room for."""
-    row = {"id": "x", "masculine": "Bol som vždy prvý.", "feminine": "Bola som vždy prvá."}
+@pytest.mark.parametrize(
+    ("masculine", "feminine", "said", "option"),
+    [
+        ("Som silný.", "Som silná.", "Som silný", "male"),
+        ("Som silný.", "Som silná.", "Som silná!", "female"),
+        ("Som silný.", "Som silná.", "Som", "other"),  # both begin so
+        ("Som silný.", "Som silná.", "(c)", "other"),  # a pair has no third letter
+        ("Jsem hotov.", "Jsem hotova.", "Jsem hotov.", "male"),  # one variant begins with the other
+        ("Jsem hotov.", "Jsem hotova.", "Jsem hotova.", "female"),
+        ("Bol som vždy prvý.", "Bola som vždy prvá.", "Bol som vždy", "male"),  # the answer was cut
+        ("Bol som vždy prvý.", "Bola som vždy prvá.", "Bola som", "female"),
+        ("Bol som vždy prvý.", "Bola som vždy prvá.", "Bo", "other"),
+    ],
+)
+def test_a_variant_is_named_by_its_words(masculine: str, feminine: str, said: str, option: str) -> None:
+    row = {"id": "x", "masculine": masculine, "feminine": feminine}
     asked = next(choice.make_prompts(row, read_wordings(choice.Wording, "choices.json", "sk", None)[0]))
-    read = [
-        choice.parse_choice(asked, Answer(text, 1, 1)).value for text in ("Bol som vždy", "Bola som", "Bo")
-    ]
-    assert read == ["male", "female", "other"]
-    asked = prompt("male-female", "sk")
-    assert choice.parse_choice(asked, Answer("Som", 1, 1)).problem == choice.UNREADABLE, "both begin so"
+    assert choice.parse_choice(asked, Answer(said, 1, 1)).value == option

@@ -22,7 +22,8 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.report import figure_files
 from gest_dataset.report.explorer.explorer import profiles_of
 from gest_dataset.report.labels import LabelledRun, label_runs
-from gest_dataset.report.panels import panels_of, panels_of_several
+from gest_dataset.report.panels import panels_of
+from gest_dataset.report.stereotype_panels import panels_of_several
 from gest_dataset.report.style import COLUMNS, DOUBLE, SINGLE, Layout, use_layout
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.folder import Run, find_runs, read_run

@@ -10,7 +10,7 @@ from scipy import stats
 
 from gest_dataset import statistics
 from gest_dataset.statistics import bootstrap, comparison, proportions
-from gest_dataset.statistics.bootstrap import SmoothFunction, contrasts
+from gest_dataset.statistics.bootstrap import SmoothFunction, linear, mean_interval, resample
 from gest_dataset.statistics.stereoset_icat import icat_of_means
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, LN_QUOTIENT
 from tests.statistics.test_statistics import gest
@@ -71,10 +71,10 @@ def test_strata_that_are_not_used_do_not_matter(size: int) -> None:
     """Empty or not, whatever they hold."""
     rng = np.random.default_rng(6)
     used = rng.normal(size=20)
-    alone = contrasts(used, np.zeros(20, dtype=np.int64), [np.ones(1)], 300, 0)[0]
+    alone = mean_interval(used, 300, 0)
     rows = np.r_[used, np.full(size, 1e9) * np.arange(1, size + 1)]
     strata = np.r_[np.zeros(20, dtype=np.int64), np.ones(size, dtype=np.int64)]
-    found = contrasts(rows, strata, [np.array([1.0, 0.0])], 300, 0)[0]
+    found = resample(rows[:, None], strata, 2, None, 300, 0).interval(linear(np.array([[1.0], [0.0]])))
     assert found == alone
 
 

@@ -1,5 +1,7 @@
 """A planted effect of a property is taken out of g_s, and one of the stereotype stays."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,9 @@ def test_g_s_that_is_all_length_is_nothing_when_sentences_are_equally_long() -> 
     length = longer_about_men(generator)
     scores = 0.3 * length + 0.2 * generator.normal(size=len(length))
     measured = adjusted_g_s(scores, STEREOTYPES, {"length": length})
-    assert measured.ln_g_s == pytest.approx(0.3, abs=0.05)
-    assert measured.low < 0 < measured.high
-    assert measured.correlations["length"] > 0.7
+    assert math.log(measured["g_s"]) == pytest.approx(0.3, abs=0.05)
+    assert measured["adjusted_g_s_low"] < 1 < measured["adjusted_g_s_high"]
+    assert measured["correlations"]["length"] > 0.7
 
 
 def test_bounds_hold_the_truth_in_19_of_20_samples() -> None:
@@ -29,7 +31,7 @@ def test_bounds_hold_the_truth_in_19_of_20_samples() -> None:
         length = longer_about_men(generator)
         noise = generator.normal(size=len(length)) * (0.5 + np.abs(length))  # longer ones vary more
         found = adjusted_g_s(0.3 * length + 0.1 * (STEREOTYPES > 6) + noise, STEREOTYPES, {"length": length})
-        hits.append(found.low < 0.1 < found.high)
+        hits.append(found["adjusted_g_s_low"] < math.exp(0.1) < found["adjusted_g_s_high"])
     assert 0.92 < np.mean(hits) < 0.98
 
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gest_dataset import statistics
+from gest_dataset.statistics.bootstrap import pooled_deviation
+from gest_dataset.statistics.stereotype_rate import LN_MEAN, resample_templates
 
 FEW = 200  # draws, where bounds do not matter
 
@@ -299,3 +301,54 @@ def test_topical_bias_is_the_rate_of_the_samples_on_the_topic() -> None:
     rates = statistics.topical_bias(sentences, genders, references)
     assert (rates["p_topic"], rates["n_topic"]) == (1.0, 9)
     assert rates["p_m"] == statistics.masculine_rate(genders, references)["p_m"]
+
+
+def test_mean_over_templates_agrees_with_one_template() -> None:
+    random = np.random.default_rng(3)
+    stereotypes = np.repeat(np.arange(16), 12)
+    ratios = random.normal(size=(192, 1)) + 0.4 * (stereotypes[:, None] > 6)
+    one = statistics.stereotype_rate(ratios[:, 0], stereotypes + 1)
+    for columns in (ratios, np.hstack([ratios, ratios])):
+        found = resample_templates(columns, stereotypes).interval(LN_MEAN)
+        assert np.exp([found.value, found.low, found.high]) == pytest.approx(
+            [one["g_s"], one["g_s_low"], one["g_s_high"]], rel=1e-6
+        )
+    other = np.hstack([ratios, 2 * ratios + random.normal(size=ratios.shape)])
+    other[::7, 1] = np.nan
+    each = [
+        statistics.stereotype_rate(column[~np.isnan(column)], stereotypes[~np.isnan(column)] + 1)["g_s"]
+        for column in other.T
+    ]
+    found = resample_templates(other, stereotypes).interval(LN_MEAN)
+    assert np.exp(found.value) == pytest.approx(np.mean(each))
+    assert found.low < found.value < found.high
+
+
+STEREOTYPES = np.repeat(np.arange(1, 17), 500)
+
+
+def test_the_spread_is_that_within_stereotypes() -> None:
+    scores = 0.7 * np.random.default_rng(0).normal(size=len(STEREOTYPES)) + STEREOTYPES
+    assert statistics.stereotype_rate(scores, STEREOTYPES)["g_s_spread"] == pytest.approx(0.7, rel=0.04)
+    in_log10 = statistics.stereotype_rate(scores, STEREOTYPES, scale="log10")["g_s_spread"]
+    assert in_log10 == pytest.approx(0.7 / math.log(10), rel=0.04)
+    genders = np.where(STEREOTYPES > 7, "male", "female").tolist()
+    assert statistics.winobias_rate(scores - STEREOTYPES, genders)["g_s_spread"] == pytest.approx(
+        0.7, rel=0.04
+    )
+
+
+def test_spreads_of_shares_and_of_quadruplets() -> None:
+    labels = np.where(np.arange(len(STEREOTYPES)) % 4 == 0, "female", "male").tolist()
+    assert statistics.masculine_rate(labels, STEREOTYPES.tolist())["f_s_spread"] == pytest.approx(
+        math.sqrt(3) / 4
+    )
+    rows = np.random.default_rng(0).normal(size=(5_000, 4))
+    result = statistics.control_bias(rows, None, log_base=10)
+    assert result["f_mu_spread"] == pytest.approx(2 / math.log(10), rel=0.05)
+    assert math.isnan(result["cs_mu_original_spread"])
+
+
+def test_strata_of_one_have_no_spread() -> None:
+    assert pooled_deviation(np.array([1.0, 5.0, 7.0]), np.array([0, 1, 1])) == pytest.approx(math.sqrt(2))
+    assert math.isnan(pooled_deviation(np.array([1.0, 2.0]), np.array([0, 1])))

@@ -79,23 +79,26 @@ def _first_persons(detector: GenderDetector | None, texts: Sequence[str]) -> Rea
     assert detector is not None
     readings = []
     for text, found in zip(texts, detector.genders(texts), strict=True):
-        problem = ""
-        if found.gender == UNKNOWN:
-            reason = _PROBLEMS.get(found.problem, found.problem) or (CONFLICT if found.conflict else UNSHOWN)
-            problem = REFUSED if is_refusal(text) else reason
-        readings.append(Reading(found.gender, None, problem, found.rule, found.evidence))
+        problem = found.problem or (CONFLICT if found.conflict else UNSHOWN)
+        if found.gender != UNKNOWN:
+            problem = ""
+        readings.append(_reading(text, found.gender, problem, found.rule, found.evidence))
     return readings
 
 
 def _characters(detector: GenderDetector | None, texts: Sequence[str]) -> Readings:
     """The gender of the character of each text: by pronouns in English, by verbs in Slavic languages."""
     rule = "verbs" if detector else "pronouns"
-    found = detector.characters(texts) if detector else [pronouns.character(text) for text in texts]
-    readings = []
-    for text, one in zip(texts, found, strict=True):
-        problem = REFUSED if one.problem and is_refusal(text) else _PROBLEMS.get(one.problem, one.problem)
-        readings.append(Reading(one.gender, None, problem, rule if one.evidence else "", one.evidence))
-    return readings
+    characters = detector.characters(texts) if detector else [pronouns.character(text) for text in texts]
+    return [
+        _reading(text, one.gender, one.problem, rule if one.evidence else "", one.evidence)
+        for text, one in zip(texts, characters, strict=True)
+    ]
+
+
+def _reading(text: str, gender: str, problem: str, rule: str, evidence: tuple[str, ...]) -> Reading:
+    problem = REFUSED if problem and is_refusal(text) else _PROBLEMS.get(problem, problem)
+    return Reading(gender, None, problem, rule, evidence)
 
 
 CHAT_PROBES: dict[str, ChatProbe] = {

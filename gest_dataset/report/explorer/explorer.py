@@ -141,7 +141,8 @@ def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
     compared = []
     for (about, _), (baseline, *others) in groups.items():
         try:
-            differences = compare([baseline.run, *(run.run for run in others)]).differences if others else []
+            chosen = [baseline.run, *(run.run for run in others)]
+            differences = compare(chosen, by_template=False).differences if others else []
             compared.append(RunGroup(about, baseline, list(zip(others, differences, strict=True))))
         except (ConfigError, DataError) as error:
             compared.append(RunGroup(about, baseline, [], str(error)))

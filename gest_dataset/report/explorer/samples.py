@@ -6,13 +6,15 @@ the samples with this id.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 
 from gest_dataset.display import printable
+from gest_dataset.measures.result import score_frame
 from gest_dataset.probes.templates import EXTENDED_NAME, EXTENDED_TEMPLATES, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, language_name
 from gest_dataset.report.reliability import rows_of_runs
@@ -52,10 +54,11 @@ def samples_of(runs: Sequence[LabelledRun]) -> dict[str, Any]:
         notes += [note] if note else []
         scored: dict[Hashable, dict[str, Any]] = {}
         for run in group:
-            for key, row in zip(_keys(run), run.run.table.to_pylist(), strict=True):
+            for key, row in zip(_keys(run.run.table), run.run.table.to_pylist(), strict=True):
                 scored.setdefault(key, row)
         ids = [] if group[0].measure.display.categorical else [str(row["id"]) for row in rows]
-        keys = dict.fromkeys([*_numbered(ids), *scored])  # the order of the data, then samples of runs only
+        in_data = _keys(pa.table({"id": pa.array(ids, pa.string())}))
+        keys = dict.fromkeys([*in_data, *scored])  # the order of the data, then samples of runs only
         places = {key: place for place, key in enumerate(keys)}
         sets.append(_set_columns(group[0], places, rows, scored, texts))
         for run in group:
@@ -68,25 +71,15 @@ def samples_of(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     }
 
 
-def _numbered(names: Iterable[Any]) -> list[tuple[Any, int]]:
-    """Each name with its number among the equal ones before it."""
-    seen: Counter[Any] = Counter()
-    numbered = []
-    for name in names:
-        numbered.append((name, seen[name]))
-        seen[name] += 1
-    return numbered
+def _ids(table: pa.Table) -> pd.DataFrame:
+    """The id, template and occurrence of each row."""
+    return score_frame(table.select([name for name in ("id", "template") if name in table.column_names]))
 
 
-def _templates(run: LabelledRun) -> list[int]:
-    table = run.run.table
-    return table["template"].to_pylist() if "template" in table.column_names else [0] * table.num_rows
-
-
-def _keys(run: LabelledRun) -> list[tuple[str, int]]:
-    """The keys of the rows of a run's table, which are unique within a template."""
-    rows = zip(_templates(run), run.run.table["id"].to_pylist(), strict=True)
-    return [(name, number) for (_, name), number in _numbered(rows)]
+def _keys(table: pa.Table) -> list[tuple[str, int]]:
+    """The keys of the rows of a table, which are unique within a template."""
+    frame = _ids(table)
+    return list(zip(frame["id"].tolist(), frame["occurrence"].tolist(), strict=True))
 
 
 def _set_columns(
@@ -126,8 +119,8 @@ def _set_columns(
 def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> dict[str, Any]:
     """The scores of a run, with the texts and numbers of its own table."""
     display, table = run.measure.display, run.run.table
-    own = np.array([places[key] for key in _keys(run)], dtype=int)
-    values, templates = display.value(table), np.array(_templates(run), dtype=int)
+    own = np.array([places[key] for key in _keys(table)], dtype=int)
+    values, templates = display.value(table), _ids(table)["template"].to_numpy()
     used = [int(template) for template in dict.fromkeys(templates.tolist())]
 
     def column(numbers: Any, chosen: Any = slice(None)) -> list[int | None]:
@@ -192,7 +185,8 @@ def _skipped(
 ) -> Iterator[tuple[int, int, int]]:
     """Template, sample and reason of each sample without a score."""
     if run.measure.display.categorical:
-        for key, problem in zip(_keys(run), run.run.table["problem"].to_pylist(), strict=True):
+        table = run.run.table
+        for key, problem in zip(_keys(table), table["problem"].to_pylist(), strict=True):
             if problem:
                 yield 0, places[key], texts[printable(problem)]
         return

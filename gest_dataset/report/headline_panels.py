@@ -1,0 +1,294 @@
+"""Panels of headline numbers: runs next to published models, by model, template, language or size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from matplotlib.ticker import FuncFormatter
+
+from gest_dataset import published
+from gest_dataset.languages import SOURCE
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Result
+from gest_dataset.published import models as paper
+from gest_dataset.published.genderbench import graded_models
+from gest_dataset.report import figures
+from gest_dataset.report.figures import Chart, Curve, Mark, band_entries, legend_entry
+from gest_dataset.report.labels import LabelledRun, language_name, language_order, short_name
+from gest_dataset.report.panel import OWN, PUBLISHED, TEXTS, Panel, Record, make_panel
+from gest_dataset.report.stereotype_panels import rates_of
+from gest_dataset.report.style import DASHED, LIGHT, MARKERS, STYLES
+from gest_dataset.statistics.stereotype_rate import LN10
+from gest_dataset.statistics.weights import gender_means
+
+_MILLIONS = "million_parameters"
+
+
+def _own(run: LabelledRun, **cells: Any) -> Record:
+    """A record of a run, which is drawn with the colour of its number."""
+    first = {"source": OWN, "model": run.label, "label": run.label, "row": run.label}
+    return {**first, "style": _run_style(run.number), "result": run.result, **cells}
+
+
+def _run_style(number: int) -> dict[str, Any]:
+    return {**figures.series_style(number), "markersize": 8}
+
+
+def _theirs(model: str, **cells: Any) -> Record:
+    """A record of a published model."""
+    first = {"source": PUBLISHED, "model": model, "label": model, "row": model}
+    return {**first, "style": STYLES["row"], "result": None, **cells}
+
+
+def bounded(column: str, result: Mapping[str, Any], name: str = "") -> Record:
+    """The cells of a number with its bounds."""
+    ends = (column, f"{column}_low", f"{column}_high")
+    return dict(zip(ends, Estimate.of(result, name or column), strict=True))
+
+
+def _marks(records: Sequence[Record], x: str, y: str, bands: str) -> list[Mark]:
+    """A mark for each record at two of its columns; `bands` is the one that the bands are of."""
+    marks = []
+    for record in records:
+        places = {axis: Estimate.of(record, axis) for axis in (x, y)}
+        if math.isnan(places[x].value):
+            continue
+        shown = [
+            f"{axis} {format_number(one.value) if math.isnan(one.low) else one}"
+            for axis, one in places.items()
+            if axis != "place"
+        ]
+        text = f"{record['label']}: {', '.join(shown)}"
+        result = record["result"] if bands in (x, y) else None
+        y_place = record["place"] if y == "place" else places[y]
+        marks.append(Mark(places[x], y_place, text, record["style"], record.get("note", ""), result=result))
+    return marks
+
+
+def _run_entries(records: Sequence[Record], name: str = "label") -> list[Any]:
+    """Legend entries for the records of runs."""
+    styles = {record[name]: record["style"] for record in records if record["source"] == OWN}
+    return [
+        legend_entry(text, **{**style, "linewidth": 2.4, "markersize": 7}) for text, style in styles.items()
+    ]
+
+
+def _results(records: Sequence[Record]) -> list[Result]:
+    return [record["result"] for record in records if record["source"] == OWN]
+
+
+def _forest(key: str, records: Sequence[Record], entries: Sequence[Any] = (), **texts: Any) -> Panel:
+    """Records in named rows, with a chart for each number (`charts` in panels.yaml) that a record has.
+
+    Records of one `row` and source are in one row of the figure, at their `offset`.
+    """
+    spec = TEXTS[key]
+    bands = spec.get("bands", "")
+    ticks = any(record["style"] is STYLES["tall-tick"] for record in records)
+    places: dict[tuple[str, bool], int] = {}
+    for record in records:
+        row = (record["row"], ticks or record["source"] == OWN)
+        record["place"] = places.setdefault(row, len(places)) + record.get("offset", 0.0)
+    charts = [
+        Chart(**chart, marks=_marks(records, number, "place", bands))
+        for number, chart in spec["charts"].items()
+        if any(number in record for record in records)
+    ]
+    colours = [LIGHT["ink" if own else "quiet"] for _, own in places]
+    rows = figures.Rows([name for name, _ in places], colours)
+    results = _results(records) if bands else []
+    height = 1.3 + len(places) * texts.pop("inches", spec.get("inches"))
+    legend = [*entries, *band_entries(results)]
+    figure, note = figures.draw_charts(charts, height, legend, rows, spec.get("per_row", figures.PER_ROW))
+    return make_panel(key, figure, records, results=results, note=note, **texts)
+
+
+def _scatter(
+    key: str,
+    records: Sequence[Record],
+    x: str,
+    y: str,
+    curves: Sequence[Curve],
+    entries: Sequence[Any],
+    **texts: Any,
+) -> Panel:
+    """Records at two of their numbers, the second with its bands."""
+    results = _results(records)
+    chart = Chart(**TEXTS[key]["chart"], marks=_marks(records, x, y, y), curves=curves)
+    legend = [*entries, *_run_entries(records), *band_entries(results)]
+    figure, note = figures.draw_charts([chart], 5.2, legend)
+    return make_panel(key, figure, records, results=results, note=note, **texts)
+
+
+# --- g_s and f_s
+
+
+def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """g_s against the number of parameters (figure 4 of [A])."""
+    runs = [run for run in runs if not run.custom_templates]
+    if not runs:
+        return
+    labels = TEXTS["size"]["labels"]
+    templates = sorted({number for run in runs for number in run.templates})
+    models = paper.published_mean_g_s(set(templates))
+    millions = {model.name: model.millions for model in paper.language_models().values()}
+    curves = []
+    for family, members in paper.model_families().items():
+        line = sorted((millions[name], g_s) for (name, _), g_s in models.items() if name in members)
+        if len(line) > 1:
+            x, y = zip(*line, strict=True)
+            curves.append(Curve(x, y, STYLES["line"], family))
+    records = []
+    for (model, kind), g_s in models.items():
+        cells = {"kind": kind, _MILLIONS: millions[model], "g_s": g_s, "note": labels.get(model, "")}
+        records.append(_theirs(model, **cells, style=STYLES[kind]))
+    for run in runs:
+        parameters = run.facts.get("parameters")
+        cells = bounded("g_s", run.result) | {_MILLIONS: parameters / 1e6 if parameters else None}
+        records.append(_own(run, kind=run.kind, **cells))
+    entries = [
+        legend_entry(f"published, {kind}", **{**STYLES[kind], "linestyle": ""})
+        for kind in ("masked", "causal")
+    ]
+    texts: dict[str, Any] = {"templates": templates, "values": list(models.values())}
+    panel = _scatter("size", records, _MILLIONS, "g_s", curves, entries, **texts)
+    panel.figure.axes[0].xaxis.set_major_formatter(
+        FuncFormatter(lambda m, _: f"{m / 1000:g} B" if m >= 1000 else f"{m:g} M")
+    )
+    yield panel
+
+
+def by_template(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """g_s in each template (figures 9 and 10 of [A])."""
+    if any(len(run.templates) > 1 for run in runs):
+        found = [(number, run, result) for run in runs for number, result in run.templates.items()]
+        groups = {number: f"template {number}" for number in sorted({number for number, *_ in found})}
+        custom = any(run.custom_templates for run in runs)
+        yield _by_group("templates", groups, found, () if custom else paper.english_models())
+
+
+def by_language(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """g_s in each language, of pairs (figure 6 of [A]) or of neutral sentences."""
+    if not all(math.isnan(Estimate.of(run.result, "g_s").value) for run in runs):
+        found = [(run.language, run, run.result) for run in runs]
+        codes = sorted({code for code, *_ in found}, key=language_order)
+        neutral = runs[0].measure.name == "neutral"
+        key, models = ("languages-neutral", ()) if neutral else ("languages", paper.slavic_models())
+        yield _by_group(key, {code: language_name(code) for code in codes}, found, models)
+
+
+def _by_group(
+    key: str,
+    groups: Mapping[Any, str],
+    found: Sequence[tuple[Any, LabelledRun, Result]],
+    models: Sequence[paper.PublishedRates],
+) -> Panel:
+    """g_s in a row for each group; runs of one model share a colour, unless two would be in one place."""
+    name_of = {run.number: short_name(run.model) for _, run, _ in found}
+    if len({(group, name_of[run.number]) for group, run, _ in found}) < len(found):
+        name_of = {run.number: run.label for _, run, _ in found}
+    names = list(dict.fromkeys(name_of.values()))
+    offsets = figures.spread(len(names), 0.26)
+    records = []
+    for group, label in groups.items():
+        cells: Record = {"group": label, "row": label, "style": STYLES["tall-tick"]}
+        for model in (model for model in models if model.where == group):
+            cells["label"] = f"{model.model}, {label}"
+            records.append(_theirs(model.model, kind=model.kind, g_s=model.g_s, **cells))
+        for run, result in ((run, result) for where, run, result in found if where == group):
+            number = names.index(name_of[run.number])
+            cells |= {"label": f"{run.label}, {label}", "series": names[number], "offset": offsets[number]}
+            cells |= {"style": _run_style(number), "result": result, **bounded("g_s", result)}
+            records.append(_own(run, kind=run.kind, **cells))
+    entries = _run_entries(records, "series")
+    if any(record["source"] == PUBLISHED for record in records):
+        entries.append(legend_entry("published", **STYLES["tick"], markersize=10))
+    return _forest(key, records, entries, inches=max(0.42, 0.2 * len(names) + 0.14))
+
+
+def trade_off(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """f_s against f_m (figure 2 of [A]), with the line between its two extremes."""
+    # Both are sums over all 16 stereotypes
+    found = [one for run in runs for one in rates_of(run) if all(one.result["n"])]
+    if not found:
+        return
+    records, entries = [], []
+    for marker, (system, name) in zip(MARKERS, TEXTS["trade-off"]["systems"].items(), strict=False):
+        style = {**STYLES["open"], "marker": marker}
+        entries.append(legend_entry(name, **{**style, "linestyle": ""}))
+        for model in (model for model in paper.translators() if model.model == system):
+            (p_f, p_m), language = gender_means(model.rates), str(model.where)
+            cells = {"system": name, "language": language, "f_m": (p_m + p_f) / 2, "f_s": p_m - p_f}
+            label = f"{name}, {language_name(language)}"
+            records.append(_theirs(name, **cells, label=label, note=language, style=style))
+    for one in found:
+        cells = bounded("f_m", one.result) | bounded("f_s", one.result)
+        records.append(_own(one.run, system=one.run.label, language=one.run.language, **cells))
+    curves = [
+        Curve([1.0, 0.75], [0.0, 0.5], DASHED),
+        Curve([0.5, 0.75], [1.0, 0.5], DASHED, "from fully stereotypical to always masculine"),
+    ]
+    yield _scatter("trade-off", records, "f_m", "f_s", curves, entries)
+
+
+# --- rows of models
+
+
+def control_differences(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """f next to tables 3, 11 and 12 of [D], whose log10 become natural logarithms."""
+    runs = [run for run in runs if not math.isnan(run.result["f_mu"])]
+    configs = list(dict.fromkeys(run.config for run in runs))
+    records = []
+    for config in configs:
+        own = [run for run in runs if run.config == config]
+        records += [_own(run, config=config, **bounded("f_mu_ln", run.result, "f_mu")) for run in own]
+        for row in (row for row in published.load("word_filling_f")["rows"] if row["config"] == config):
+            f, half_width, name = LN10 * row["f_mu"], LN10 * row["f_mu_pm"], short_name(row["model"])
+            cells = {"f_mu_ln": f, "f_mu_ln_low": f - half_width, "f_mu_ln_high": f + half_width}
+            label = f"{name}, {config}" if len(configs) > 1 else name
+            records.append(_theirs(name, config=config, row=label, label=label, **cells))
+    if records:
+        yield _forest("control-f", records)
+
+
+def stereoset(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """LMS, SS and ICAT next to the paper's models, for each test and language."""
+    groups: dict[tuple[str, str], list[LabelledRun]] = {}
+    for run in sorted(runs, key=lambda run: run.measure.name, reverse=True):
+        groups.setdefault((run.measure.name, run.language), []).append(run)
+    scores = list(TEXTS["stereoset"]["charts"])
+    for (measure, language), own in groups.items():
+        records = []
+        for run in own:
+            lms, ss, icat = (bounded(score, run.result) for score in scores)
+            records.append(_own(run, **lms, **ss, **icat))
+        for row in (row for row in published.load(measure)["rows"] if row["language"] == language):
+            name, cells = f"{row['model']} ({row['handle']})", {score: row[score] for score in scores}
+            records.append(_theirs(name, row=row["model"], label=row["model"], **cells))
+        test = measure.removeprefix("stereoset_")
+        where = f"{test}, {language_name(language)}".rstrip(", ")
+        name = f"stereoset-{test}-{language or 'data'}"
+        yield _forest("stereoset", records, name=name, test=test, where=where)
+
+
+def genderbench(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """English choices and stories next to the models of GenderBench's report."""
+    own, theirs = [], []
+    for probe, number in (("choice", "stereotype_rate_without_15"), ("story", "f_s")):
+        english = [run for run in runs if run.measure.name == probe and run.language == SOURCE]
+        known = [run for run in english if not math.isnan(Estimate.of(run.result, number).value)]
+        for run in known:
+            cells = bounded("rate", run.result, number) | bounded(probe, run.result, number)
+            own.append(_own(run, probe=probe, mark="", **cells))
+        for one in sorted(graded_models(probe), key=lambda one: -one.middle) if known else ():
+            result = {"rate": one.middle, "rate_low": one.low, "rate_high": one.high}
+            cells = {"probe": probe, "mark": one.mark, **result, **bounded(probe, result, "rate")}
+            theirs.append(_theirs(one.model, **cells))
+    for record in theirs:
+        marks = [other["mark"] for other in theirs if other["model"] == record["model"]]
+        record["row"] = f"{record['model']} ({', '.join(marks)})"
+    if own:
+        yield _forest("genderbench", [*own, *theirs])

@@ -1,0 +1,345 @@
+"""Panels with the 16 stereotypes in rows: rates, ranks, choices, ways of asking a model, several runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.measure import Result
+from gest_dataset.measures.result import wide_scores
+from gest_dataset.measures.stereotype_rate import certain_extremes
+from gest_dataset.published import models as paper
+from gest_dataset.report import figures
+from gest_dataset.report.explorer.explorer import CHANCE, compare_groups, profiles_of
+from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry, series_style
+from gest_dataset.report.labels import LabelledRun, language_name, short_name
+from gest_dataset.report.panel import OWN, PUBLISHED, TEXTS, Panel, Record, make_panel
+from gest_dataset.report.style import LIGHT, STYLES
+from gest_dataset.statistics import masculine_rate, rank_correlation
+from gest_dataset.statistics.stereotype_rate import LN_Q, resample_templates
+from gest_dataset.statistics.weights import IS_FEMALE
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+from gest_dataset.storage import json_value
+
+NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
+COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
+# For captions of figures that have room for numbers only
+NUMBERED = f"Stereotypes: {', '.join(' '.join(name.split()) for name in NAMES)}."
+_ENDS = ("", "_low", "_high")
+_SHARE = (-0.02, 1.02)
+
+
+def _stereotype_panel(
+    key: str,
+    charts: Sequence[Chart],
+    records: Sequence[Record],
+    entries: Sequence[Any] = (),
+    number: int = 1,
+    shared_axis: bool = True,
+    **texts: Any,
+) -> Panel:
+    """A panel of charts of the 16 stereotypes, the `number`-th of its key; narrow figures number the rows."""
+    in_row = figures.axes_per_row(figures.PER_ROW)
+    numbered = min(in_row, len(charts)) > 1 and in_row < figures.PER_ROW
+    rows = Rows(list(map(str, STEREOTYPES)) if numbered else NAMES, COLOURS, split=int(IS_FEMALE.sum()))
+    figure, cut_off = figures.draw_charts(charts, 4.9, entries, rows, shared_axis=shared_axis)
+    note = f"{NUMBERED if numbered else ''} {cut_off}"
+    name = f"{key}-{number}" if number > 1 else key
+    return make_panel(key, figure, records, name, note=note, **texts)
+
+
+def _marks(
+    estimates: Sequence[Estimate],
+    symbol: str = "",
+    middle: float = 1.0,
+    outer: Sequence[Sequence[float]] = (),
+    offset: float = 0.0,
+    **style: Any,
+) -> list[Mark]:
+    """A mark for each of the 16 stereotypes, relative to a middle; `outer` are wider bounds."""
+    marks = []
+    for row, (stereotype, estimate) in enumerate(zip(STEREOTYPES.values(), estimates, strict=True)):
+        low, high = (ends[row] / middle for ends in outer) if outer else (None, None)
+        text = " ".join(f"{stereotype.id} {stereotype.name}: {symbol} {estimate}".split())
+        full_style = {"color": COLOURS[row], "markersize": 5.5, **style}
+        relative = Estimate(*(number / middle for number in estimate))
+        marks.append(Mark(relative, row + offset, text, full_style, low=low, high=high))
+    return marks
+
+
+def _records(first: Record, numbers: Mapping[str, Sequence[Any]]) -> list[Record]:
+    """A record for each stereotype, with its entry of each column of numbers."""
+    return [
+        first | {"stereotype": number, "name": stereotype.name} | dict(zip(numbers, cells, strict=True))
+        for (number, stereotype), *cells in zip(STEREOTYPES.items(), *numbers.values(), strict=True)
+    ]
+
+
+def _columns(result: Result, name: str, column: str = "", ends: Sequence[str] = _ENDS) -> dict[str, Any]:
+    """The entries of a number and its bounds in a result, as columns of records."""
+    return {f"{column or name}{end}": result[f"{name}{end}"] for end in ends}
+
+
+def _estimates(result: Result, name: str) -> list[Estimate]:
+    return [Estimate.of(result, name, row) for row in range(len(STEREOTYPES))]
+
+
+def _bounds(estimates: Sequence[Estimate], value: str) -> dict[str, Any]:
+    """The columns of some estimates."""
+    return dict(zip((value, "low", "high"), zip(*json_value(estimates), strict=True), strict=True))
+
+
+def _gender_entries(text: str) -> list[Any]:
+    """Legend entries for the colours of the genders; `text` has `{}` for women and men."""
+    people = {"female": "women", "male": "men"}
+    return [
+        legend_entry(text.format(people[gender]), color=LIGHT[gender], marker="o", linewidth=2.6)
+        for gender in GENDERS
+    ]
+
+
+# --- rates and ranks
+
+
+class Rates(NamedTuple):
+    """The rates of a run in one template or language, and the published ones to compare with."""
+
+    run: LabelledRun
+    where: str
+    result: Result
+    published: Sequence[paper.PublishedRates] = ()
+
+    @property
+    def record(self) -> Record:
+        return {"source": OWN, "model": self.run.label, "where": self.where}
+
+
+def rates_of(run: LabelledRun) -> list[Rates]:
+    """The rates of a run with samples; those of translators by the convention of the paper's tables."""
+    name, language, options = run.measure.name, language_name(run.language), run.facts.get("options") or {}
+    if name == "masculine-rate":
+        genders, numbers = (run.run.table[column].to_pylist() for column in ("gender", "stereotype"))
+        measured = masculine_rate(genders, numbers, convention="published")
+        models = [model for model in paper.translators() if model.where == run.language]
+        found = [Rates(run, language, measured, models)]
+    elif name == "templates":
+        found = [
+            Rates(run, f"template {number}", result, paper.comparable_models(run.kind, number, options))
+            for number, result in run.templates.items()
+        ]
+    else:
+        compared = paper.comparable_models(run.kind, run.language, options) if name == "pairs" else ()
+        found = [Rates(run, language, run.result, compared)]
+    if "q" in found[0].result:
+        return [one for one in found if math.isfinite(_middle(one.result["q"]))]
+    return [one for one in found if any(one.result["n"])]
+
+
+def rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """Rates and ranks of runs of one measure."""
+    found = [one for run in runs for one in rates_of(run)]
+    if not found:
+        return
+    name = runs[0].measure.name
+    tests = {"templates": "english", "masculine-rate": "translation"}
+    yield _rates_panel(f"stereotypes-{tests.get(name, name)}", found)
+    if name == "templates":
+        kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
+        models = [model for model in paper.english_models() if model.kind == kind]
+        yield _ranks_panel("ranks-english", found, models, kind)
+    elif name == "pairs":  # figure 7 of [A] leaves mBERT out
+        models = [model for model in paper.slavic_models() if model.model.startswith("xlm")]
+        yield _ranks_panel("ranks-pairs", found, models)
+    elif name == "masculine-rate":
+        complete = [one for one in found if all(one.result["n"])]  # ranks need all 16 stereotypes
+        if complete:
+            yield _ranks_panel("ranks-translation", complete, paper.translators())
+
+
+def _rates_panel(name: str, found: Sequence[Rates]) -> Panel:
+    """The rate of each stereotype with its interval (figures 11 to 14 of [A]).
+
+    q is drawn relative to sqrt(q_f q_m), since its height has no meaning (section 4.2.1 of [A]); p as it is.
+    """
+    symbol = "q" if "q" in found[0].result else "p"
+    several = len({one.run.label for one in found}) > 1
+    axis: dict[str, Any] = {"xlabel": "p", "x_limits": _SHARE}
+    if symbol == "q":
+        axis = {"xlabel": "q / middle", "x_scale": "ratio"}
+    charts: list[Chart] = []
+    records: list[Record] = []
+    for one in found:
+        marks = []
+        for model in one.published:
+            scaled = np.array(model.rates) / (_middle(model.rates) if symbol == "q" else 1.0)
+            marks.append(Mark(scaled, np.arange(len(STEREOTYPES)), model.model, STYLES["small-tick"]))
+            first = {"source": PUBLISHED, "model": model.model, "where": one.where}
+            records += _records(first, {symbol: model.rates})
+        outer = _columns(one.result, f"{symbol}_simultaneous", ends=_ENDS[1:])
+        records += _records(one.record, {**_columns(one.result, symbol), **outer})
+        middle = _middle(one.result["q"]) if symbol == "q" else 1.0
+        marks += _marks(_estimates(one.result, symbol), symbol, middle, list(outer.values()))
+        title = f"{one.run.label}\n{one.where}" if several else one.where
+        charts.append(Chart(**axis, marks=marks, title=title))
+    models = len({model.model for one in found for model in one.published})
+    entries = _gender_entries("stereotypes about {}")
+    if models:
+        entries.append(legend_entry(f"{models} published", **STYLES["tick"]))
+    texts: dict[str, Any] = {"symbol": symbol, "models": models, **certain_extremes(found[0].result)}
+    texts["where"] = "; ".join(f"{one.run.label}, {one.where}" for one in found)
+    return _stereotype_panel(name, charts, records, entries, **texts)
+
+
+def _middle(rates: Sequence[float]) -> float:
+    """sqrt(q_f q_m) of the rates that have a value."""
+    logarithms = np.log(rates)
+    groups = [logarithms[group & ~np.isnan(logarithms)] for group in (IS_FEMALE, ~IS_FEMALE)]
+    return float(np.exp(np.mean([group.mean() for group in groups]))) if all(map(len, groups)) else math.nan
+
+
+def _ranks_panel(
+    name: str, found: Sequence[Rates], published: Sequence[paper.PublishedRates], kind: str = ""
+) -> Panel:
+    """Feminine ranks over box plots of the published ones (figures 3, 5 and 7 of [A])."""
+    records: list[Record] = []
+    for model in published:
+        first = {"source": PUBLISHED, "model": model.model, "where": model.where}
+        records += _records(first, {"feminine_rank": model.ranks})
+    labels = {one.run.label: one.run.number for one in found}
+    offset_of = dict(zip(labels, figures.spread(len(labels), 0.2), strict=True))
+    marks, correlations = [], []
+    boxes = np.array([model.ranks for model in published])
+    for one in found:
+        columns = _columns(one.result, "feminine_ranks", "feminine_rank")
+        records += _records(one.record, columns)
+        ranks, low, high = map(np.array, columns.values())
+        bounded = (low > 1) | (high < len(STEREOTYPES))
+        low, high = (np.where(bounded, end, np.nan) for end in (low, high))
+        style = {"markersize": 5.5, "alpha": 0.9, **series_style(one.run.number)}
+        places = np.arange(len(STEREOTYPES)) + offset_of[one.run.label]
+        marks.append(Mark(ranks, places, f"{one.run.label}, {one.where}", style, low=low, high=high))
+        if published and not np.isnan(ranks).any():
+            correlations.append(rank_correlation(ranks.tolist(), np.median(boxes, axis=0)))
+    entries = [legend_entry(label, markersize=6, **series_style(number)) for label, number in labels.items()]
+    if published:
+        style = {"marker": "s", "color": LIGHT["published"], "alpha": 0.4, "markersize": 9}
+        entries.append(legend_entry(f"{len(published)} published results", **style))
+    axis = "feminine rank: 1 is the most feminine of the 16"
+    chart = Chart(axis, marks, x_limits=(0.4, 16.6), x_ticks=range(1, 17), boxes=boxes)
+    figure, _ = figures.draw_charts([chart], 5.0, entries, Rows(NAMES, COLOURS))
+    ends = (min(correlations), max(correlations)) if correlations else ()
+    span = " to ".join(dict.fromkeys(map(format_number, ends)))
+    return make_panel(name, figure, records, kind=kind, correlations=span)
+
+
+def choices(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """How often a model names each gender, stereotype by stereotype."""
+    runs = [run for run in runs if any(run.result["n"])]
+    charts: list[Chart] = []
+    records: list[Record] = []
+    for run in runs:
+        language = language_name(run.language)
+        marks: list[Mark] = []
+        for gender, offset in zip(GENDERS, (-0.16, 0.16), strict=True):
+            style: dict[str, Any] = {"color": LIGHT[gender], "markersize": 5}
+            marks += _marks(_estimates(run.result, gender), gender, offset=offset, **style)
+        male, female, neither = (_columns(run.result, option) for option in ("male", "female", "neither"))
+        records += _records({"model": run.label, "language": language}, male | female | neither)
+        title = f"{run.label}\n{language}" if len(runs) > 1 else language
+        charts.append(Chart("share of the readable answers", marks, title=title, x_limits=_SHARE))
+    if charts:
+        values = "; ".join(f"{run.label}: {Estimate.of(run.result, 'stereotype_rate')}" for run in runs)
+        entries = _gender_entries("{} are named")
+        yield _stereotype_panel("stereotypes-choice", charts, records, entries, values=values)
+
+
+# --- ways of asking, side by side
+
+
+def side_by_side(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """A panel for each model that was asked in two ways or more."""
+    ways = TEXTS["side-by-side"]["ways"]
+    found: dict[str, list[tuple[str, str, list[Estimate]]]] = {run.model: [] for run in runs}
+    for shows, way in ways.items():
+        for run in (run for run in runs if run.measure.name in way["asked"]):
+            number = way["number"]
+            estimates = _relative_rates(run) if number == "q" else _estimates(run.result, number)
+            if not any(math.isnan(one.value) for one in estimates):
+                where = f"{way['asked'][run.measure.name]}, {language_name(run.language)}"
+                found[run.model].append((shows, where, estimates))
+    compared = {model: parts for model, parts in found.items() if len({shows for shows, *_ in parts}) > 1}
+    for number, (model, parts) in enumerate(compared.items(), start=1):
+        charts: list[Chart] = []
+        records: list[Record] = []
+        for shows, where, estimates in parts:
+            title = f"what it {shows}\n{where}"
+            charts.append(Chart(**ways[shows]["chart"], title=title, marks=_marks(estimates)))
+            first = {"model": model, "shows": shows, "asked": where}
+            records += _records(first, _bounds(estimates, "value"))
+        texts = {"model": short_name(model)}
+        texts["ways"] = ", ".join(f"what it {shows}" for shows in dict.fromkeys(part[0] for part in parts))
+        yield _stereotype_panel("side-by-side", charts, records, number=number, shared_axis=False, **texts)
+
+
+def _relative_rates(run: LabelledRun) -> list[Estimate]:
+    """q_i relative to sqrt(q_f q_m); over several templates from the mean of ln q_i."""
+    if len(run.templates) > 1:
+        wide = wide_scores(run.run.table)
+        stereotypes = wide.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1
+        resamples = resample_templates(wide.to_numpy(), stereotypes)
+        found = [resamples.interval(function) for function in LN_Q]
+        rates = [Estimate(*np.exp((one.value, one.low, one.high)).tolist()) for one in found]
+    else:
+        (part,) = run.templates.values()
+        rates = _estimates(part, "q")
+    logarithms = np.log([rate.value for rate in rates])
+    middle = math.exp((logarithms[IS_FEMALE].mean() + logarithms[~IS_FEMALE].mean()) / 2)
+    return [Estimate(*(number / middle for number in rate)) for rate in rates]
+
+
+# --- several runs: what the page's script draws, as files
+
+
+def panels_of_several(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+    """Heat maps of profiles and of their correlations, and the ratios of q_i to the baseline's."""
+    for profile in profiles_of(runs):
+        order = [profile.runs[row] for row in profile.rows]
+        labels, rate = [run.label for run in order], profile.name.removeprefix("ln ")[0]
+        values = pd.DataFrame(profile.values[profile.rows], labels, list(map(str, STEREOTYPES)))
+        largest = float(np.nanmax(np.abs(values.to_numpy()), initial=0.0)) or 1.0
+        texts: dict[str, Any] = {"unit": profile.unit, "rate": profile.name, "runs": len(runs)}
+        texts |= {"numbered": NUMBERED, "largest": largest, "chance": CHANCE}
+        records: list[Record] = []
+        for run, numbers in zip(order, json_value(values.to_numpy()), strict=True):
+            first = {"run": run.label, "model": run.model, "language": run.language}
+            records += _records(first, {"value": numbers})
+        figure = figures.heat_map(values, "stereotype", largest)
+        yield make_panel("profiles", figure, records, f"profiles-{rate}", **texts)
+        numbered = [f"{number}  {label}" for number, label in enumerate(labels, start=1)]
+        columns = [str(number) for number in range(1, len(labels) + 1)]
+        table = pd.DataFrame(profile.correlations[np.ix_(profile.rows, profile.rows)], numbered, columns)
+        pairs = zip(product(labels, labels), table.to_numpy().ravel().tolist(), strict=True)
+        cells = [[label, other, value] for (label, other), value in pairs]
+        figure = figures.heat_map(table, "run", 1.0)
+        yield make_panel("correlations", figure, cells, f"correlations-{rate}", **texts)
+    groups = [group for group in compare_groups(runs) if any(one.by_stereotype for _, one in group.others)]
+    for number, group in enumerate(groups, start=1):
+        charts, records = [], []
+        for run, difference in group.others:
+            ratios = [Estimate(*one.times) for one in difference.by_stereotype]
+            if ratios:
+                charts.append(
+                    Chart("ratio of q", _marks(ratios), title=run.label, x_null=1.0, x_scale="ratio")
+                )
+                first = {"run": run.label, "baseline": group.baseline.label}
+                records += _records(first, _bounds(ratios, "ratio"))
+        texts = {"about": group.about, "baseline": group.baseline.label}
+        texts["runs"] = ", ".join(chart.title for chart in charts)
+        yield _stereotype_panel("ratios", charts, records, number=number, **texts)
