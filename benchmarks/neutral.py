@@ -13,6 +13,7 @@ masculine frame would look like a stereotype. The test mirror's texts are asked 
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import os
 from collections import Counter
@@ -23,7 +24,7 @@ from datasets import disable_progress_bars
 from printing import show
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.neutral import TABLE, pack_hashes, text_hash
+from gest_dataset.builders.neutral import TABLE, text_hash
 from gest_dataset.data import sources
 from gest_dataset.gender import detect
 from gest_dataset.gender.grammar import load_grammar
@@ -107,7 +108,7 @@ def main() -> None:
                     {f"stereotype {i}": counts[i] for i in STEREOTYPES},
                 )
         models[language] = hashlib.sha256(model.read_bytes()).hexdigest()[:12]
-        texts[language] = pack_hashes(known)
+        texts[language] = base64.b64encode(b"".join(sorted(known))).decode("ascii")
     content = {"detector": __version__, "parser": "UDPipe 1", "models": models, "texts": texts}
     write_json(TABLE, content)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -29,11 +29,6 @@ HASH_BYTES = 4  # enough to tell a few thousand texts apart
 def text_hash(language: str, text: str) -> bytes:
     """The hash of a text in `neutral.json`."""
     return hashlib.sha256(f"{language}\n{text}".encode()).digest()[:HASH_BYTES]
-
-
-def pack_hashes(hashes: Iterable[bytes]) -> str:
-    """Encode hashes as the one text that `neutral.json` holds for a language."""
-    return base64.b64encode(b"".join(sorted(hashes))).decode("ascii")
 
 
 @cache
@@ -88,4 +83,3 @@ def read_neutral(language: str, files: Files, dropped: Dropped) -> Iterator[Row]
 
 
 FIELDS = KIND_FIELDS["neutral"]
-SPAN = FIELDS["masculine_span"].feature

@@ -80,7 +80,7 @@ def card_sections(
         "licences": _block("licences", table=[_licence_cells(family, configs) for family in families]),
         **{f"family {family.name}": _family_section(family, configs, builds) for family in families},
         "uses": _block("uses"),
-        "citation": _block("citation", citation="\n\n".join(_papers(families))),
+        "citation": _block("citation", citation="\n\n".join(papers(families))),
     }
 
 
@@ -96,8 +96,8 @@ def _licence_cells(family: Family, configs: Sequence[Config]) -> list[str]:
     """A row of the table of licences."""
     licences = dict.fromkeys(config.licence for config in configs if config.family == family)
     source = re.sub(r"^https?://[^/]+/(.*?)/?$", r"[\1](\g<0>)", family.homepage)
-    papers = [link for entry in _papers([family]) for link in _paper_links(entry)]
-    return [family.title, "; ".join(licences), source, ", ".join(papers)]
+    links = [link for entry in papers([family]) for link in _paper_links(entry)]
+    return [family.title, "; ".join(licences), source, ", ".join(links)]
 
 
 def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[Built]) -> str:
@@ -120,7 +120,7 @@ def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[
     )
 
 
-def _papers(families: Iterable[Family]) -> list[str]:
+def papers(families: Iterable[Family]) -> list[str]:
     """The BibTeX entries of some families, each once."""
     return list(dict.fromkeys(entry for family in families for entry in family.citation.split("\n\n")))
 

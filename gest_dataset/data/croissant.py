@@ -1,7 +1,7 @@
 """`croissant.json`: the metadata of a built folder in MLCommons Croissant 1.1 with Responsible-AI fields.
 
-The file `croissant.json` beside this module has the parts that never change; the texts of a dataset are in
-`builders/families.ini`. A config is a record set on its Parquet file.
+`croissant.json` beside this module has the constant part and, for some fields, the attribute of a family that
+they take as one text or as a list; the texts are in `builders/families.ini`.
 """
 
 from __future__ import annotations
@@ -14,26 +14,17 @@ from typing import Any
 
 from datasets import ClassLabel, List
 
-from gest_dataset.builders.config import Config, Family
+from gest_dataset.builders.config import Config
 from gest_dataset.data.build import Built
+from gest_dataset.data.card import papers
 from gest_dataset.data.folder import CROISSANT, read_checksums
 from gest_dataset.data.licences import licence_urls
 from gest_dataset.storage import write_json
 from gest_dataset.version import __version__
 
-_CONSTANT_PART = Path(__file__).with_name(CROISSANT)
+_TEMPLATE = Path(__file__).with_name(CROISSANT)
 _TYPES = {"string": "sc:Text", "int32": "cr:Int32", "int64": "cr:Int64"}
 _YEAR = re.compile(r"\byear = \{(\d{4})\}")  # in a BibTeX entry
-# Fields that are lists of texts, and the attribute of a family that each takes
-_LISTS = {
-    "rai:dataAnnotationProtocol": "annotation",
-    "rai:annotatorDemographics": "annotators",
-    "rai:dataBiases": "biases",
-    "rai:dataLimitations": "limits",
-    "rai:personalSensitiveInformation": "personal",
-}
-# Fields that are one text
-_TEXTS = {"rai:dataCollection": "collection", "rai:annotationsPerItem": "annotations_per_item"}
 
 
 def write_croissant(out: Path, builds: Sequence[Built]) -> None:
@@ -43,17 +34,25 @@ def write_croissant(out: Path, builds: Sequence[Built]) -> None:
 
 def croissant(builds: Sequence[Built], checksums: dict[str, str]) -> dict[str, Any]:
     """The JSON-LD of some built configs; `checksums` are the SHA-256 of their files."""
+    template = json.loads(_TEMPLATE.read_text(encoding="utf-8"))
     families = list(dict.fromkeys(built.config.family for built in builds))
-    entries = [entry for family in families for entry in family.citation.split("\n\n")]
-    citation = "\n\n".join(dict.fromkeys(entries))
+    citation = "\n\n".join(papers(families))
+
+    def texts(attribute: str) -> list[str]:
+        return [f"{family.title}: {text}" for family in families if (text := getattr(family, attribute))]
+
     metadata: dict[str, Any] = {
-        **json.loads(_CONSTANT_PART.read_text(encoding="utf-8")),
+        **template["constant"],
         "version": __version__,
         "datePublished": max(_YEAR.findall(citation), default=None),
         "citeAs": citation,
         "license": licence_urls(built.config.licence for built in builds),
         "inLanguage": sorted({code for built in builds for code in built.config.languages}),
-        **_responsible_ai(families),
+        **{name: "\n".join(texts(attribute)) for name, attribute in template["texts"].items()},
+        "rai:dataCollectionType": sorted(
+            {kind for family in families for kind in family.collection_type.split("; ") if kind}
+        ),
+        **{name: texts(attribute) for name, attribute in template["lists"].items()},
         "rai:dataPreprocessingProtocol": [
             f"{built.config.name}: {number:,} upstream rows left out: {rule}"
             for built in builds
@@ -63,20 +62,6 @@ def croissant(builds: Sequence[Built], checksums: dict[str, str]) -> dict[str, A
         "recordSet": [_record_set(built.config) for built in builds],
     }
     return {name: value for name, value in metadata.items() if value not in (None, "", [])}
-
-
-def _responsible_ai(families: Sequence[Family]) -> dict[str, Any]:
-    """The texts of all families for each field, with their titles."""
-
-    def texts(attribute: str) -> list[str]:
-        return [f"{family.title}: {text}" for family in families if (text := getattr(family, attribute))]
-
-    types = {kind for family in families for kind in family.collection_type.split("; ") if kind}
-    return {
-        **{name: "\n".join(texts(attribute)) for name, attribute in _TEXTS.items()},
-        "rai:dataCollectionType": sorted(types),
-        **{name: texts(attribute) for name, attribute in _LISTS.items()},
-    }
 
 
 def _file(built: Built, sha256: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-# Letters that are usual in texts of an encoding, besides those of ASCII
+# Encodings of older files, each with letters that are usual in its texts
 _LETTERS = {
     "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
     "WINDOWS-1250": "áäčďéěíĺľňóôöŕřšťúůüýžąćęłńśźżăâîđőű",
@@ -84,12 +84,17 @@ def _read_text(path: Path) -> str:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     try:
         text = content.decode("utf-8-sig")
-        line = text.count("\n", 0, text.find("\0")) + 1
+        if "\0" not in text:
+            return text
+        line = text.count("\n", 0, text.index("\0")) + 1
     except UnicodeDecodeError as error:
-        text, line = "\0", content.count(b"\n", 0, error.start) + 1
-    if "\0" not in text:
-        return text
-    encoding = _probable_encoding(content)
+        line = content.count(b"\n", 0, error.start) + 1
+
+    def usual(encoding: str) -> int:
+        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
+        return sum(text.count(letter) for letter in _LETTERS[encoding])
+
+    encoding = "UTF-16" if b"\0" in content else max(_LETTERS, key=usual)
     name = encoding.partition(" ")[0]
     raise DataError.at(
         path,
@@ -97,18 +102,6 @@ def _read_text(path: Path) -> str:
         f"this is not UTF-8, but probably {encoding}. Save the file as UTF-8, or convert it: iconv -f {name} "
         f"-t UTF-8 {path.name} > {path.stem}-utf8{path.suffix}",
     )
-
-
-def _probable_encoding(content: bytes) -> str:
-    """UTF-16, or the encoding in which most letters are usual ones."""
-    if b"\0" in content:
-        return "UTF-16"
-
-    def usual(encoding: str) -> int:
-        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
-        return sum(text.count(letter) for letter in _LETTERS[encoding])
-
-    return max(_LETTERS, key=usual)
 
 
 def _read_csv(path: Path) -> Columns:
@@ -161,11 +154,11 @@ def _read_parquet(path: Path) -> Columns:
 
 
 def _read_saved(path: Path) -> Columns:
-    from datasets import DatasetDict, load_from_disk  # slow to import, and rarely needed
+    import datasets  # slow, and rarely needed
 
     with convert_errors(lambda error: DataError(f"{path} is not a dataset saved to disk ({error}).")):
-        data = load_from_disk(str(path))
-    if isinstance(data, DatasetDict):
+        data = datasets.load_from_disk(str(path))
+    if isinstance(data, datasets.DatasetDict):
         raise DataError(f"{path} has the splits {', '.join(data)}. Save one of them.")
     return dict(data.to_dict())
 

@@ -55,9 +55,7 @@ def parse_translation(text: str, answer: Answer) -> Translation:
     if answer.problem and answer.problem != EMPTY:
         return Translation(text, "", answer.problem)
     translation = answer.text.strip()
-    for opening, closing_mark in _QUOTES:
-        inner = translation[len(opening) : -len(closing_mark)]
-        quoted = translation.startswith(opening) and translation.endswith(closing_mark) and inner
-        if quoted and not text.strip().startswith(opening):
-            return Translation.of(text, inner)
+    opening, inner, closing_mark = translation[:1], translation[1:-1], translation[-1:]
+    if inner and (opening, closing_mark) in _QUOTES and not text.strip().startswith(opening):
+        translation = inner
     return Translation.of(text, translation)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.rules.context import VERBS, Context, has_form, is_first_person
+from gest_dataset.gender.rules.context import BETWEEN, VERBS, Context, has_form, is_first_person
 from gest_dataset.gender.tokens import Token
 
 _WITHIN = frozenset({"ADJ", "ADV", "DET", "NUM"})  # between *as* or a preposition and the noun
@@ -55,7 +55,12 @@ def _joined_clauses(c: Context) -> Sequence[Token]:
 def _is_wished(c: Context, others: Sequence[Token]) -> bool:
     """*Želim postati pjevačica*: an infinitive of *to be* before the noun, and a verb of the speaker."""
     before = [other for other in others if other.id < c.token.id]
-    return has_form(before, c.grammar.copula_infinitives) and any(map(is_first_person, before))
+    verbs = [other for other in before if other.form in c.grammar.copula_infinitives]
+    return (
+        bool(verbs)
+        and not any(other.upos in NOUNS for other in before if other.id > verbs[-1].id)
+        and any(map(is_first_person, before))
+    )
 
 
 def _predicates(c: Context, token: Token) -> bool:
@@ -65,6 +70,9 @@ def _predicates(c: Context, token: Token) -> bool:
         (token.upos in VERBS or token.verb_form in {"Conv", "Inf"})
         and token.feats.get("Voice") != "Pass"
         and token.form not in grammar.auxiliaries
+        and token.form not in grammar.first_person_verbs
+        and token.form not in grammar.impersonal_copulas
+        and not grammar.working_verbs.fullmatch(token.form)
     )
 
 
@@ -129,7 +137,7 @@ def is_misleading(c: Context, kind: str) -> bool:
         return not c.grammar.auxiliaries and c.previous is not None and c.previous.upos == "ADP"
     if _is_neutral(c, c.token):
         return True
-    return _DESCRIBING.fullmatch(kind) is not None and _follows_neutral(c)
+    return _DESCRIBING.fullmatch(kind) is not None and (_precedes_neutral(c) or _follows_neutral(c))
 
 
 def _is_neutral(c: Context, noun: Token) -> bool:
@@ -139,10 +147,27 @@ def _is_neutral(c: Context, noun: Token) -> bool:
     )
 
 
+def _precedes_neutral(c: Context) -> bool:
+    """*jsem docela klidný člověk*, whatever the tagger makes of the words."""
+    for other in c.tokens[c.token.id :][:3]:
+        if _is_neutral(c, other):
+            return True
+        if other.upos not in BETWEEN:
+            return False
+    return False
+
+
 def _follows_neutral(c: Context) -> bool:
     """*Я личность творческая и немного рассеянная*; after *as*, *jako osoba*, the speaker comes first."""
+    grammar = c.grammar
     for other in reversed(c.tokens[max(0, c.index - _MAX_DISTANCE) : c.index]):
         if _is_neutral(c, other):
             first = other.id - 1
-            return first == 0 or c.tokens[first - 1].form not in c.grammar.comparison_words
+            return first == 0 or c.tokens[first - 1].form not in grammar.comparison_words
+        if other.upos in {"SCONJ", "ADP"} or (other.upos == "PUNCT" and other.text != ","):
+            return False
+        if other.form in grammar.pronouns:
+            return False
+        if is_first_person(other) and other.form not in grammar.auxiliaries:
+            return False
     return False
