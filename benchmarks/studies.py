@@ -59,10 +59,11 @@ def main() -> None:
         study = [sys.executable, "-m", "gest_dataset", "study", "controls", "--model", str(model), *limit]
         study += ["--device", arguments.device, "--output", str(folder / "study")]
         bare = [sys.executable, "-c", _BARE, str(model), str(folder / "bare"), str(arguments.limit)]
+        again = [*study[:5], str(folder / "study" / "runs"), "--output", str(folder / "again")]
         seconds = {
             "bare runs": timed([*bare, arguments.device]),
             "study": timed(study),
-            "repeated": timed(study),
+            "repeated": timed(again),
         }
     finally:
         shutil.rmtree(folder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from gest_dataset.errors import GestError, ScoringError, SettingError, convert_errors, describe_error
 
@@ -77,10 +77,10 @@ def on_main(function: Callable[[], T]) -> T:
             outcome = [error]
     with convert_errors(_connection_lost):
         broadcast_object_list(outcome)
-    if isinstance(outcome[0], GestError):
-        raise outcome[0]
-    result: T = outcome[0]
-    return result
+    result = outcome[0]
+    if isinstance(result, GestError):
+        raise result
+    return cast(T, result)
 
 
 def _connection_lost(error: BaseException) -> ScoringError:

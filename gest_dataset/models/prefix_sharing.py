@@ -1,12 +1,9 @@
 """Shared prefixes of a causal model's texts are computed once: texts are packed into rows as tries.
 
 In lexicographic order, neighbouring texts share the longest prefixes. A row packs consecutive texts and
-repeats only the tokens after the prefix shared with the previous text; `Input.parents` holds the index
-of each token's predecessor. An attention mask lets each token attend to its own text only, so one forward
-pass gives the hidden states of all texts in the row.
-
-Longer rows share more, but every token then attends over more foreign tokens; rows are cut where the total
-cost is lowest (`_row_ends`).
+repeats only the tokens after the prefix shared with the previous text; `Input.parents` holds the index of
+each token's predecessor. An attention mask lets each token attend to its own text only. Longer rows share
+more, but every token then attends over more foreign tokens, so rows are cut where the total cost is lowest.
 """
 
 from __future__ import annotations

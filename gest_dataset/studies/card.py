@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import StrictUndefined, Template
 
 from gest_dataset.storage import atomic_path
 from gest_dataset.version import __version__
@@ -17,12 +17,8 @@ CARD = "README.md"
 
 def write_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:
     """Write the card of a folder; its template gets `values`, the command and the version."""
-    loader = FileSystemLoader(template.parent)
-    environment = Environment(
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
-    )
-    card = environment.get_template(template.name).render(
-        **values, command=shlex.join(command), version=__version__
-    )
+    options: Any = {"undefined": StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
+    card = Template(template.read_text(encoding="utf-8"), **options)
     with atomic_path(folder / CARD) as partial:
-        partial.write_text(card, encoding="utf-8")
+        text = card.render(values, command=shlex.join(command), version=__version__)
+        partial.write_text(text, encoding="utf-8")

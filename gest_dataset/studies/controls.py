@@ -7,7 +7,7 @@ group of the stereotype next to what it finds about a control group.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -53,10 +53,6 @@ class ControlRun:
     reading: str
     labelled: LabelledRun
 
-    @property
-    def run(self) -> Run:
-        return self.labelled.run
-
     def estimate(self, statistic: str) -> Estimate:
         """A number of the result with its bounds; means in log10, as printed."""
         unit = LN10 if "_mu" in statistic else 1.0
@@ -67,7 +63,7 @@ class ControlRun:
         rows = published.load(table_texts()[table]["published"])["rows"]
         own = [row for row in rows if row["config"] == self.config]
         values = [row[statistic] for row in own if row.get(statistic) is not None]
-        row = next(iter(rows_for_model(own, self.run.manifest.metadata, "model")), {})
+        row = next(iter(rows_for_model(own, self.labelled.run.manifest.metadata, "model")), {})
         value, half_width = row.get(statistic), row.get(f"{statistic}_pm")
         text = "" if value is None else f"{value:g}" if half_width is None else f"{value:g} ± {half_width:g}"
         return text, f"{min(values):g} to {max(values):g}" if values else ""
@@ -100,9 +96,14 @@ def controls(
     groups = [one for one in found if one.reading == GROUPS]
     frequency, notes = _frequency(groups)
     tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]
+    figures: list[Panel] = []
+    for number, model in enumerate(dict.fromkeys(one.model for one in found), start=1):
+        own = [one.labelled for one in found if one.model == model]
+        for panel in (*control_scatters(own), *control_differences(own)):
+            figures.append(replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}"))
     title = "Do word-filling measures measure a stereotype?"
-    ordered = [one.run for one in found]
-    return make_study("controls", title, tables, list(_figures(found)), ordered, notes=notes)
+    ordered = [one.labelled.run for one in found]
+    return make_study("controls", title, tables, figures, ordered, notes=notes)
 
 
 def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
@@ -116,7 +117,9 @@ def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
         reading = NEGATIONS if OWN_NEGATION in rules and config in TWO_READINGS else GROUPS
         key = (number, list(SETS).index(config), reading != GROUPS)
         if key in found:
-            raise ConfigError(f"{found[key].run.path} and {run.path} are two runs of {model} on {config}.")
+            raise ConfigError(
+                f"{found[key].labelled.run.path} and {run.path} are two runs of {model} on {config}."
+            )
         label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
         found[key] = ControlRun(model, config, reading, LabelledRun(run, label, number))
     return [found[key] for key in sorted(found)]
@@ -146,25 +149,26 @@ def _readings(found: Sequence[ControlRun]) -> Table:
     return Table.create("readings", rows)
 
 
-def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> tuple[list[Estimate], int, int]:
+def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> Row:
     """Pearson's correlations of ss (original and control) and f with the frequency of the keywords.
 
     Also the numbers of pairs with known and with unknown words. Of several samples with the same original
     pair the first counts.
     """
-    scores = pd.DataFrame(sample_scores(one.run.table))[["ss_original", "ss_control", "f"]]
-    scores = scores.set_index(one.run.table["id"].to_pandas())
+    run = one.labelled.run
+    scores = pd.DataFrame(sample_scores(run.table))[["ss_original", "ss_control", "f"]]
+    scores = scores.set_index(run.table["id"].to_pandas())
     texts = rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_pandas().set_index("id")
     frame = texts.join(scores, how="inner").dropna(subset=scores.columns).drop_duplicates("original")
     words = [
         [text[slice(*spans[place])].lower() for text, spans in zip(frame[field], frame.keywords, strict=True)]
         for place, field in enumerate(FIELDS[:2])
     ]
-    frequencies = log_relative_frequency(*words, one.run.manifest.language)
+    frequencies = log_relative_frequency(*words, run.manifest.language)
     known = np.isfinite(frequencies)
     both = np.column_stack([frame[scores.columns].to_numpy(), frequencies])[known]
     correlations = [Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3)]
-    return correlations, int(known.sum()), int((~known).sum())
+    return (*correlations, int(known.sum()), int((~known).sum()))
 
 
 def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
@@ -173,19 +177,11 @@ def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
     notes: dict[str, None] = {}
     for one in (one for one in found if one.has("ss_mu_original")):
         try:
-            correlations, n, unknown = keyword_frequency(one, rows_of(one.config))
+            cells = keyword_frequency(one, rows_of(one.config))
         except ConfigError as error:  # wordfreq is not installed, or lacks the language
             notes[f"There are no frequencies of the keywords. {error}"] = None
             continue
-        if any(not math.isnan(r.value) for r in correlations):
+        if any(isinstance(cell, Estimate) and not math.isnan(cell.value) for cell in cells):
             paper = table_texts()["keyword-frequency"]["printed"].get(one.config, "")
-            rows.append((SETS[one.config], one.model, *correlations, n, unknown, paper))
+            rows.append((SETS[one.config], one.model, *cells, paper))
     return Table.create("keyword-frequency", rows), list(notes)
-
-
-def _figures(found: Sequence[ControlRun]) -> Iterator[Panel]:
-    """Figures 1 and 2 and f, for each model."""
-    for number, model in enumerate(dict.fromkeys(one.model for one in found), start=1):
-        own = [one.labelled for one in found if one.model == model]
-        for panel in (*control_scatters(own), *control_differences(own)):
-            yield replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}")

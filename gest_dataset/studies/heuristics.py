@@ -214,33 +214,30 @@ def heuristics(sheet: str | Path) -> Study:
     path = Path(sheet)
     is_authors = path.suffix.lower() == ".txt"
     labelled = parse_authors_labels(read_lines(path), path) if is_authors else read_sheet(path)
-    tables = [_confusion(labelled), _by_language(labelled), _yield(labelled)]
-    sources = {path.name: sha256(path.read_bytes())}
-    return make_study("heuristics", "How accurate are the heuristics?", tables, (), (), sources=sources)
-
-
-def _confusion(labelled: LabelledSheet) -> Table:
-    kind = labelled.kind
+    kind, right = labelled.kind, labelled.kind["right"]
     printed = {row["predicted"]: row for row in published.load("gest_heuristics")["rows"]}
     rows: list[Row] = []
     for outcome, counts in labelled.counts.iterrows():
         name = str(outcome)
-        right = labelled.share_right(name, labelled.rows) if name in kind["right"] else None
+        share = labelled.share_right(name, labelled.rows) if name in right else None
         paper = " ".join(str(printed[name][label]) for label in kind["labels"])
-        rows.append((name, *counts.tolist(), int(counts.sum()), right, paper))
-    columns = ("predicted", *kind["labels"], "n", "right, %", "the paper's counts")
-    return Table.create("confusion", rows, columns=columns, number=kind["table"], labels=labelled.legend)
-
-
-def _by_language(labelled: LabelledSheet) -> Table:
-    """The share of right labels by language and outcome; empty for one language."""
-    outcomes = list(labelled.kind["right"])
-    rows: list[Row] = [
-        (str(language), *(labelled.share_right(outcome, own) for outcome in outcomes))
+        rows.append((name, *counts.tolist(), int(counts.sum()), share, paper))
+    columns = ["predicted", *kind["labels"], "n", "right, %", "the paper's counts"]
+    confusion = Table.create("confusion", rows, columns=columns, number=kind["table"], labels=labelled.legend)
+    rows = [
+        (str(language), *(labelled.share_right(outcome, own) for outcome in right))
         for language, own in labelled.rows.groupby("language")
     ]
-    columns = ("language", *(f"predicted {outcome}" for outcome in outcomes))
-    return Table.create("languages", rows if len(rows) > 1 else [], columns=columns)
+    columns = ["language", *(f"predicted {outcome}" for outcome in right)]
+    by_language = Table.create("languages", rows if len(rows) > 1 else [], columns=columns)
+    rows = []
+    for question, letters in kind["questions"].items() if labelled.population else ():
+        estimate, number = weighted_share(labelled, letters)
+        percent, times = (Estimate(*(factor * value for value in estimate)) for factor in (100, number))
+        rows.append((question, number, percent, times))
+    tables = [confusion, by_language, Table.create("yield", rows)]
+    sources = {path.name: sha256(path.read_bytes())}
+    return make_study("heuristics", "How accurate are the heuristics?", tables, (), (), sources=sources)
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:
@@ -259,13 +256,3 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
         return UNDEFINED, number
     interval = rate_contrast(StratifiedCounts(*drawn.T), np.array([*sizes.values()]) / number)
     return Estimate(interval.value, interval.low, interval.high), number
-
-
-def _yield(labelled: LabelledSheet) -> Table:
-    """Shares of all samples, and the expected numbers of samples."""
-    rows: list[Row] = []
-    for question, right in labelled.kind["questions"].items() if labelled.population else ():
-        share, number = weighted_share(labelled, right)
-        percent, times = (Estimate(*(factor * value for value in share)) for factor in (100, number))
-        rows.append((question, number, percent, times))
-    return Table.create("yield", rows)

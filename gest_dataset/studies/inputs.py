@@ -1,27 +1,26 @@
 """The runs that a study is made from: finished ones on disk, and those of models that it scores first.
 
-Models are scored into DIR/runs/MODEL/CONFIG below the study's folder, so an interrupted study resumes, and a
-repeated one reads its runs.
+Models are scored into DIR/runs/MODEL/CONFIG below the study's folder, so an interrupted study resumes.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gest_dataset.builders import select_configs
-from gest_dataset.data.rows import fingerprint_of
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures.formatting import TOY_NOTE
 from gest_dataset.probes.probe import Options
 from gest_dataset.report.panel import Panel
 from gest_dataset.runs.folder import Run, default_folder, find_runs, read_run
 from gest_dataset.studies.study import RUNS, Study, Table, check_study_folder
+
+if TYPE_CHECKING:
+    from gest_dataset.models.scores import ScoredRun
 
 logger = logging.getLogger(__name__)
 HOME = Path("gest-studies")
@@ -95,63 +94,40 @@ def collect_runs(
 
 
 def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch], folder: Path) -> list[Run]:
-    """The runs of a model; those that are finished are read."""
+    """The runs of a model; finished ones are only read."""
+    # imports torch, which finished runs do not need
+    from gest_dataset.models.base import Settings
+    from gest_dataset.models.score import score_configs
+
     loading = {"device": "auto", "dtype": "auto", **inputs.loading}
     home = default_folder(model, loading.get("revision"), inputs.limit).name
     runs: list[Run] = []
+
+    def add(scored: ScoredRun) -> None:
+        runs.append(read_run(scored.path))
+        inputs.on_run(runs[-1])
+
     for batch in batches:
         if batch.kinds and runs and runs[0].manifest.settings["kind"] not in batch.kinds:
             continue
-        target = folder / (f"{home}+{batch.suffix}" if batch.suffix else home)
-        wanted = select_configs(batch.configs)
-        finished = {name: _finished_run(target / name, name, model, inputs) for name in wanted}
-        for run in filter(None, finished.values()):
-            runs.append(run)
-            inputs.on_run(run)
         # a config that does not suit the model is an error only if it is the only one
-        missing = {name: wanted[name] and len(wanted) == 1 for name, run in finished.items() if run is None}
-        if not missing:
-            continue
-        # imports torch, which finished runs do not need
-        from gest_dataset.models.base import Settings
-        from gest_dataset.models.score import score_configs
-
+        names = [*select_configs(batch.configs)]
+        configs = dict.fromkeys(names, len(names) == 1)
+        target = folder / (f"{home}+{batch.suffix}" if batch.suffix else home)
         given = {**vars(batch.options), "limit": inputs.limit, "batch_tokens": inputs.batch_tokens}
         settings = Settings(**given, **loading)
         try:
-            outcome = score_configs(model, missing, target, inputs.command, settings, flat=False)
+            outcome = score_configs(model, configs, target, inputs.command, settings, False, add)
         except GestError as error:
             if not runs or isinstance(error, OutputError):
                 raise
-            logger.warning("%s on %s is skipped: %s", model, ", ".join(missing), error)
+            logger.warning("%s on %s is skipped: %s", model, batch.configs, error)
             continue
-        for scored in outcome.runs:
-            runs.append(read_run(scored.path))
-            inputs.on_run(runs[-1])
         if outcome.failed and not runs:
             raise next(iter(outcome.failed.values()))
         for name, reason in {**outcome.left_out, **outcome.failed}.items():
             logger.warning("%s on %s is skipped: %s", model, name, reason)
     return runs
-
-
-def _finished_run(path: Path, config: str, model: str, inputs: Inputs) -> Run | None:
-    """The finished run of the same settings, if the model's files are not newer; its model is not loaded."""
-    with suppress(OutputError):
-        run = read_run(path)
-        manifest, settings = run.manifest, run.manifest.settings
-        local = Path(model).expanduser()
-        files = [local, *local.rglob("*")] if local.exists() else []
-        changed = max((file.stat().st_mtime for file in files if file.is_file()), default=0.0)
-        if (
-            manifest.data_fingerprint == fingerprint_of(config)
-            and settings.get("limit") == inputs.limit
-            and inputs.loading.get("dtype", "auto") in ("auto", settings.get("dtype"))
-            and inputs.batch_tokens in (None, settings.get("batch_tokens"))
-            and changed <= datetime.fromisoformat(manifest.finished).timestamp()
-        ):
-            return run
-    return None
 
 
 def model_names(runs: Sequence[Run]) -> list[str]:
@@ -180,14 +156,12 @@ def _check_comparable(runs: Sequence[Run], group: Callable[[Run], Hashable] | No
                 f"{other.path} and {run.path} use two versions of {manifest.config} (gest-dataset "
                 f"{versions}). Score both again with one version."
             )
-        if group is not None:
-            model = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
-            other = by_model.setdefault((model, group(run)), run)
-            if other is not run:
-                raise ConfigError(
-                    f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
-                    f"({other.manifest.model}, {manifest.model}). Give only one of them."
-                )
+        model = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
+        if group is not None and (other := by_model.setdefault((model, group(run)), run)) is not run:
+            raise ConfigError(
+                f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
+                f"({other.manifest.model}, {manifest.model}). Give only one of them."
+            )
 
 
 def make_study(
@@ -200,23 +174,19 @@ def make_study(
     sources: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Study:
-    """A study of runs (of `models`, by default with their short names); empty tables are left out."""
-    names = models or model_names(runs)
-    return Study(
-        name,
-        title,
-        tuple(table for table in tables if table.rows),
-        tuple(figures),
-        (*_limitations(runs, names), *notes),
-        {str(run.path): run.manifest.signature for run in runs} | dict(sources or {}),
-    )
+    """A study of runs (of `models`, by default with their short names); empty tables are left out.
 
-
-def _limitations(runs: Sequence[Run], models: Sequence[str]) -> Iterator[str]:
-    """Notes on runs that are not comparable with the papers'."""
-    named = list(zip(models, runs, strict=False))
-    for model, limit in dict.fromkeys((model, run.manifest.settings.get("limit")) for model, run in named):
-        if limit:
-            yield f"{model}: only the first {limit:,} samples of a config; the paper uses all."
-    for model in dict.fromkeys(model for model, run in named if run.manifest.metadata.get("toy")):
-        yield f"{model} is {TOY_NOTE}."
+    Its notes name runs that are not comparable with the papers'.
+    """
+    named = list(zip(models or model_names(runs), (run.manifest for run in runs), strict=False))
+    limits = dict.fromkeys((model, manifest.settings.get("limit")) for model, manifest in named)
+    limitations = [
+        f"{model}: only the first {limit:,} samples of a config; the paper uses all."
+        for model, limit in limits
+        if limit
+    ]
+    toys = dict.fromkeys(model for model, manifest in named if manifest.metadata.get("toy"))
+    limitations += [f"{model} is {TOY_NOTE}." for model in toys]
+    used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
+    shown = tuple(table for table in tables if table.rows)
+    return Study(name, title, shown, tuple(figures), (*limitations, *notes), used)

@@ -1,9 +1,8 @@
 """`gest study stereoset`: how stereotypical are models in five languages? (Öztürk et al., 2023)
 
-Tables 2 to 5, 8 and 9 of the paper (LMS, SS and ICAT of each test and of both, also averaged over targets)
-and table 7 (methods of scoring between sentences) for any models. Outside of table 7 a model has one method:
-as in the paper, a causal model its generative score, any other model that of a next-sentence head if there is
-one.
+LMS, SS and ICAT of each test and of both, also averaged over targets, and methods of scoring between
+sentences (table 7). Outside of table 7 a model has one method, as in the paper: a causal model its generative
+score, any other model that of a next-sentence head if there is one.
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
@@ -36,7 +37,6 @@ from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids, rows_for_model
 from gest_dataset.report import headline_panels
 from gest_dataset.report.labels import LabelledRun
-from gest_dataset.report.panel import Panel
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json
@@ -80,7 +80,7 @@ class Entry:
     """The result of a model in a language, over one test or both, for a table of the paper.
 
     `run` is the model's, if the result is that of one run; `printed` is the paper's row of the same model,
-    language and method, empty without one; `ranges` are the ranges of all printed numbers for the language.
+    language and method, empty without one; `ranges` are those of all printed numbers for the language.
     """
 
     model: str
@@ -99,22 +99,20 @@ def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
     if run is not None:
         result: Result = LabelledRun(run, first.model, 0).result
     else:
-        joined: Any = {
-            name: [value for part in parts for value in part.inputs[name]] for name in first.inputs
-        }
+        joined: Any = {name: list(chain(*(part.inputs[name] for part in parts))) for name in first.inputs}
         result = stereoset_icat(**joined)
     rows = [row for row in published.load(table["published"])["rows"] if row["language"] == first.language]
-    printed = [
-        row
-        for row in rows_for_model(rows, first.metadata, "handle")
+    printed: Mapping[str, Any] = {}
+    for row in reversed(rows_for_model(rows, first.metadata, "handle")):
         # footnote 16: only table 7 has another method for the GPT-2 models
-        if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP))
-    ]
-    ranges = {}
-    for name in table["statistics"]:
-        values = [row[name] for row in rows if row.get("way", method) == method]
-        ranges[name] = f"{min(values):g} to {max(values):g}" if values else ""
-    return Entry(first.model, first.language, method, result, next(iter(printed), {}), ranges, run)
+        if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP)):
+            printed = row
+    comparable = [row for row in rows if row.get("way", method) == method]
+    ranges = dict.fromkeys(table["statistics"], "")
+    for name in table["statistics"] if comparable else ():
+        values = [row[name] for row in comparable]
+        ranges[name] = f"{min(values):g} to {max(values):g}"
+    return Entry(first.model, first.language, method, result, printed, ranges, run)
 
 
 def stereoset(
@@ -134,11 +132,7 @@ def stereoset(
     names = {run.manifest.model for run in finished}
     for model, head in heads.items():
         if model not in inputs.models and not {normalized_name(model), normalized_name(head)} <= names:
-            known = ", ".join([*inputs.models, *sorted(names)]) or "none"
-            raise ConfigError(
-                f"--nsp {model}={head} needs --model {model}, or runs of both on stereoset_en_{BETWEEN}. The "
-                f"models of this study: {known}."
-            )
+            raise ConfigError(f"--nsp {model}={head} needs --model {model}, or runs of both models.")
     checkpoints = [head for model, head in heads.items() if model in inputs.models]
     released, hashes = read_authors_scores(scores)
     runs = collect_runs(
@@ -149,9 +143,12 @@ def stereoset(
         others=released,
     )
     scored = scores_of_runs(runs, heads) + released
-    tables = [_table(number, scored) for number in TABLES]
+    order = list(dict.fromkeys(part.model for part in scored))
+    found = [one for number in (2, 3) for one in entries(number, scored)]
+    labelled = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run]
+    tables, figures = [_table(number, scored) for number in TABLES], list(headline_panels.stereoset(labelled))
     title = "How stereotypical are models across languages?"
-    return make_study("stereoset", title, tables, _figures(scored), runs, sources=hashes)
+    return make_study("stereoset", title, tables, figures, runs, sources=hashes)
 
 
 def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str, str]) -> list[Batch]:
@@ -216,17 +213,15 @@ def read_authors_scores(folder: str | Path | None) -> tuple[list[Scored], dict[s
     """The scores in a folder of the authors' files, and the hash of each file; nothing without a folder."""
     if folder is None:
         return [], {}
-    matches = [_FILE.fullmatch(path.name) for path in sorted(Path(folder).glob("*"))]
-    chosen = [match for match in matches if match and match["language"] in STEREOSET]
-    if not chosen:
+    matches = {path: _FILE.fullmatch(path.name) for path in sorted(Path(folder).glob("*"))}
+    files = {path: match for path, match in matches.items() if match and match["language"] in STEREOSET}
+    if not files:
         raise ConfigError(
             f"{folder} contains no StereoSet scores, which are named like gpt2_GPT2LM_GPT2LM_d_en.json: "
             f"model, a class for each test, language."
         )
-    paths = [Path(folder) / match[0] for match in chosen]
-    files = list(zip(paths, chosen, strict=True))
-    scored = [_scores_of_file(path, match, test) for path, match in files for test in TESTS]
-    return scored, {path.name: sha256(path.read_bytes()) for path in paths}
+    scored = [_scores_of_file(path, match, test) for path, match in files.items() for test in TESTS]
+    return scored, {path.name: sha256(path.read_bytes()) for path in files}
 
 
 def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
@@ -235,22 +230,18 @@ def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
     handles = [handle for handle, code in PRINTED_MODELS if code == language]
     handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)
     method = NSP if _NEXT_SENTENCE.search(match["between"]) else GENERATIVE
-    frame = read_frame(sources.fetch(source(test, language)))
+    frame = pd.DataFrame(read_frame(sources.fetch(source(test, language))))
     predictions = []
     with convert_errors(
         lambda error: DataError(f"{path} is not a complete file of StereoSet scores: {error!r}.")
     ):
         scores = {entry["id"]: float(entry["score"]) for entry in parse_json(path.read_bytes())[test]}
-        for place in range(len(frame["id"])):
-            ids = {frame[f"{slot}_gold_label"][place]: frame[f"{slot}_id"][place] for slot in SLOTS}
+        for row in frame.to_dict("records"):
+            ids = {row[f"{slot}_gold_label"]: row[f"{slot}_id"] for slot in SLOTS}
             predictions.append([scores[ids[label]] for label in CANDIDATES])
     targets = list(frame["target" if language == "en" else "target_original"])
-    inputs = {
-        "predictions": predictions,
-        "references": targets,
-        "bias_types": list(frame["bias_type"]),
-        "units": targets,
-    }
+    inputs = {"predictions": predictions, "references": targets, "units": targets}
+    inputs["bias_types"] = list(frame["bias_type"])
     metadata = {"model": handle, "from_hub": True}
     method = method if test == BETWEEN else ""
     return Scored(f"{handle} (authors)", language, test, method, "", inputs, metadata)
@@ -276,11 +267,3 @@ def _table(number: int, scored: Sequence[Scored]) -> Table:
     note = published.load(table["published"])["note"].partition("Hub names). ")[2]
     name = f"table-{number}"
     return Table.create(name, rows, "table-3-stereoset" if number == 3 else name, printed=note)
-
-
-def _figures(scored: Sequence[Scored]) -> list[Panel]:
-    """LMS, SS and ICAT of each test and language; a colour per model."""
-    order = list(dict.fromkeys(part.model for part in scored))
-    found = [one for number in (2, 3) for one in entries(number, scored)]
-    runs = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run is not None]
-    return list(headline_panels.stereoset(runs))

@@ -12,7 +12,6 @@ The titles, columns and notes of all tables are in `tables.yaml`.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +22,11 @@ from typing import Any
 
 import yaml
 
-from gest_dataset.errors import OutputError, convert_errors
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel, file_bytes, inline_svg
-from gest_dataset.runs.folder import versions
+from gest_dataset.runs.folder import check_work_folder, versions
 from gest_dataset.runs.manifest import signature
 from gest_dataset.storage import (
     LOCK,
@@ -151,12 +149,12 @@ class Study:
             for figure in self.figures:
                 files[f"{figure.name}.csv"] = figure.csv.encode()
                 files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
-            page = load_template(Path(__file__).parent / "study.html.jinja")
-            values = {"study": self, "command": shlex.join(command), "version": __version__, **page_assets()}
-            values["inline_svg"] = inline_svg
-            files[PAGE] = page.render(values).encode()
-            content = self.to_json() | {"versions": versions(), "command": list(command), "files": [*files]}
-            write_json(folder / STUDY, content)
+            values = {"study": self, "command": shlex.join(command), "version": __version__}
+            template = load_template(Path(__file__).parent / "study.html.jinja")
+            page = template.render(values, **page_assets(), inline_svg=inline_svg)
+            files[PAGE] = page.encode()
+            content = self.to_json() | {"settings": {"study": self.name}, "versions": versions()}
+            write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
                 (folder / name).unlink(missing_ok=True)
             for name, text in files.items():
@@ -167,16 +165,7 @@ class Study:
 
 def check_study_folder(folder: Path, name: str) -> list[str]:
     """Create a study's folder, or list the files of the study of that name; refuse any other folder."""
-    path = folder / STUDY
-    files: list[str] = []
-    found = name
-    if path.exists():
-        with convert_errors(
-            lambda error: OutputError(f"{path} cannot be read ({error!r}). Choose another folder.")
-        ):
-            content = json.loads(path.read_text(encoding="utf-8"))
-            files, found = [Path(file).name for file in content["files"]], content["name"]
-    if found != name:
-        raise OutputError(f"{folder} holds the study {found}. Choose another folder with --output.")
+    record = check_work_folder(folder / STUDY, lambda path: True, {"study": name}, "gest study", "a study")
+    files = [Path(file).name for file in record["files"]] if record else []
     check_folder(folder, {STUDY, PAGE, RUNS, LOCK, *files}, "gest study")
     return files

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,8 +40,6 @@ AUTHORS_CONFIG = "en_1_0"
 _FILE = re.compile(r"(.+)_template-(\d+)\.txt")
 # Files count templates from 0; causal models have only the last two
 _TEMPLATES = {4: (1, 2, 3, 4), 2: (3, 4)}
-
-Pairs = list[tuple[int, int]]
 
 
 def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
@@ -104,9 +101,8 @@ def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Pa
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:
     """The tables of models, from their names and their scores as `wide_scores` has them."""
-    scores, ln_q = pd.concat(models, axis=1), complete_ln_q(models)
-    correlations = [_between_templates(scores, ln_q), _between_models(scores, ln_q)]
-    return [*correlations, _variance(models), _ranks(ln_q)]
+    ln_q = complete_ln_q(models)
+    return [*_correlations(pd.concat(models, axis=1), ln_q), _variance(models), _ranks(ln_q)]
 
 
 def complete_ln_q(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -115,44 +111,32 @@ def complete_ln_q(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return scores.groupby(level="stereotype").mean().reindex(list(STEREOTYPES)).dropna(axis=1)
 
 
-def _groups(scores: pd.DataFrame, ln_q: pd.DataFrame, level: str) -> Iterator[tuple[Any, Pairs, Row]]:
-    """The results of each model or template: its name, the pairs of columns of ln q_i, and the cells.
-
-    The cells are the mean correlations of q_i and of samples, and the number of samples.
-    """
+def _correlations(scores: pd.DataFrame, ln_q: pd.DataFrame) -> Iterator[Table]:
+    """Mean correlations of q_i and of samples between templates and between models, and overall."""
     places = pd.Series(range(ln_q.shape[1]), index=ln_q.columns)
-    for name, own in places.groupby(level=level, sort=level == "template"):
-        if len(own) < 2:
-            continue
-        samples = scores[own.index].dropna().to_numpy()
-        pairs = list(combinations(range(len(own)), 2))
-        means = [Estimate(*mean_correlation(one, pairs)) for one in (ln_q[own.index].to_numpy(), samples)]
-        yield name, list(combinations(own, 2)), (*means, len(samples))
-
-
-def _between_templates(scores: pd.DataFrame, ln_q: pd.DataFrame) -> Table:
-    """Mean correlations between the templates of each model, and over all pairs of all models."""
-    groups = list(_groups(scores, ln_q, "model"))
-    rows: list[Row] = [(model, len(pairs), *cells, "") for model, pairs, cells in groups]
-    if rows:
-        every = [pair for _, pairs, _ in groups for pair in pairs]
-        mean = Estimate(*mean_correlation(ln_q.to_numpy(), every))
-        rows.append(("all pairs of all models", len(every), mean, None, None, "0.87"))
-    return Table.create("between-templates", rows)
-
-
-def _between_models(scores: pd.DataFrame, ln_q: pd.DataFrame) -> Table:
-    """Mean correlations between models in each template, and the mean of those over templates."""
-    groups = list(_groups(scores, ln_q, "template"))
-    sizes = ln_q.columns.get_level_values("template").value_counts()
-    rows: list[Row] = [(f"template {name}", int(sizes[name]), *cells, "") for name, _, cells in groups]
-    if rows:
-        # pairs are repeated so that each template has the same weight
-        common = int(np.lcm.reduce([len(pairs) for _, pairs, _ in groups]))
-        weighted = [pair for _, pairs, _ in groups for pair in pairs * (common // len(pairs))]
-        mean = Estimate(*mean_correlation(ln_q.to_numpy(), weighted))
-        rows.append(("mean over templates", None, mean, None, None, "0.83"))
-    return Table.create("between-models", rows)
+    for level, name in (("model", "between-templates"), ("template", "between-models")):
+        rows: list[Row] = []
+        groups: list[list[tuple[int, int]]] = []  # pairs of columns of ln_q
+        for key, own in places.groupby(level=level, sort=level == "template"):
+            if len(own) < 2:
+                continue
+            samples = scores[own.index].dropna().to_numpy()
+            pairs = list(combinations(range(len(own)), 2))
+            q_i = Estimate(*mean_correlation(ln_q[own.index].to_numpy(), pairs))
+            first = (key, len(pairs)) if level == "model" else (f"template {key}", len(own))
+            rows.append((*first, q_i, Estimate(*mean_correlation(samples, pairs)), len(samples), ""))
+            groups.append(list(combinations(own, 2)))
+        if rows and level == "model":
+            every = list(chain(*groups))
+            mean = Estimate(*mean_correlation(ln_q.to_numpy(), every))
+            rows.append(("all pairs of all models", len(every), mean, None, None, "0.87"))
+        elif rows:
+            # pairs are repeated so that each template has the same weight
+            common = int(np.lcm.reduce([len(pairs) for pairs in groups]))
+            weighted = [pair for pairs in groups for pair in pairs * (common // len(pairs))]
+            mean = Estimate(*mean_correlation(ln_q.to_numpy(), weighted))
+            rows.append(("mean over templates", None, mean, None, None, "0.83"))
+        yield Table.create(name, rows)
 
 
 def _variance(models: Mapping[str, pd.DataFrame]) -> Table:

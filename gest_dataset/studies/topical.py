@@ -28,7 +28,7 @@ from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
-from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study
@@ -72,11 +72,11 @@ class Scores:
         return [Estimate.of(result, name) for name in names], int(result["n_topic"])
 
     def expected_rate(self, words: Sequence[str]) -> float:
-        """The rate on the topic if each sample were like the others of its stereotype."""
-        means = self.means
-        male = means[means.index.get_level_values("stereotype").isin(MALE_STEREOTYPES)].reset_index()
-        on_topic = mentions_any(male["sentence"].tolist(), words)
-        others = male[~np.array(on_topic, dtype=bool)].groupby("stereotype")[0].mean()
+        """The rate on the topic if each male sample were like the others of its stereotype."""
+        samples = self.means.rename("mean").reset_index()
+        male = samples[samples["stereotype"].isin(MALE_STEREOTYPES)]
+        on_topic = pd.Series(mentions_any(male["sentence"].tolist(), words), male.index, dtype=bool)
+        others = male[~on_topic].groupby("stereotype")["mean"].mean()
         mean = float(male.loc[on_topic, "stereotype"].map(others).mean())
         return mean if self.kind == MT else math.exp(mean)
 
@@ -107,7 +107,7 @@ def topical(
         kind = MLM if 1 in scores_of_model else GLM
         found.append(Scores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
     models = [one for one in found if one.kind != MT]
-    tables = [_topic(found, words), _like_table_3(found, words), _adjusted(models), _parts(models)]
+    tables = [_topic(found, words), _like_table_3(found, words), *_explanations(models)]
     sources = {"words": ", ".join(words)} | hashes
     return make_study("topical", "Is it the topic?", tables, (), runs, [one.name for one in found], sources)
 
@@ -178,31 +178,19 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     return properties | {"frequency of words in English": np.array(means)}
 
 
-def _scored(one: Scores) -> tuple[Floats, Ints, dict[str, Floats]]:
-    """The samples that have a score: scores, stereotypes, properties of the sentences."""
-    means = one.means
-    sentences, stereotypes = (means.index.get_level_values(name) for name in _INDEX)
-    return means.to_numpy(), stereotypes.to_numpy(), sentence_properties(sentences.tolist())
-
-
-def _adjusted(models: Sequence[Scores]) -> Table:
-    """g_s adjusted for one property, and for all of them."""
-    rows: list[Row] = []
+def _explanations(models: Sequence[Scores]) -> tuple[Table, Table]:
+    """g_s adjusted for properties of the sentences, and of parts of them by each property."""
+    adjusted: list[Row] = []
+    of_parts: list[Row] = []
     for one in models:
-        scores, stereotypes, properties = _scored(one)
+        scores = one.means.to_numpy()
+        sentences, stereotypes = (one.means.index.get_level_values(name) for name in _INDEX)
+        properties = sentence_properties(sentences.tolist())
         sets = {name: {name: values} for name, values in properties.items()} | {"all of them": properties}
         for name, chosen in sets.items():
-            result = confounders.adjusted_g_s(scores, stereotypes - 1, chosen)
-            adjusted = Estimate.of(result, "adjusted_g_s")
-            rows.append((one.name, name, result["g_s"], adjusted, result["correlations"].get(name)))
-    return Table.create("confounders", rows)
-
-
-def _parts(models: Sequence[Scores]) -> Table:
-    """g_s of sentences with and without a property, or above and below its median."""
-    rows: list[Row] = []
-    for one in models:
-        scores, stereotypes, properties = _scored(one)
+            result = confounders.adjusted_g_s(scores, stereotypes.to_numpy() - 1, chosen)
+            g_s = Estimate.of(result, "adjusted_g_s")
+            adjusted.append((one.name, name, result["g_s"], g_s, result["correlations"].get(name)))
         parts = {"all sentences": np.ones(len(scores), dtype=bool)}
         for name, values in properties.items():
             if set(np.unique(values)) <= {0.0, 1.0}:
@@ -210,10 +198,9 @@ def _parts(models: Sequence[Scores]) -> Table:
             else:
                 above = values > np.median(values)
                 parts |= {f"{name}: above the median": above, f"{name}: up to the median": ~above}
-        for name, chosen in parts.items():
+        for name, part in parts.items():
             g_s = EMPTY
-            if chosen.any():
-                result = stereotype_rate(scores[chosen].tolist(), stereotypes[chosen].tolist())
-                g_s = Estimate.of(result, "g_s")
-            rows.append((one.name, name, int(chosen.sum()), g_s))
-    return Table.create("parts", rows)
+            if part.any():
+                g_s = Estimate.of(stereotype_rate(scores[part].tolist(), stereotypes[part].tolist()), "g_s")
+            of_parts.append((one.name, name, int(part.sum()), g_s))
+    return Table.create("confounders", adjusted), Table.create("parts", of_parts)

@@ -38,7 +38,7 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
-from gest_dataset.studies.study import UNDEFINED, Cell, Row, Study, Table
+from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
@@ -71,7 +71,8 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
             "en,winobias, or --model MODEL.\n" + "\n".join(notes)
         )
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
-    tables = [_correlations(rates), Table.create("models", list(rows)), _stereotypes(rates)]
+    overall, by_stereotype = _correlations(rates)
+    tables = [overall, Table.create("models", list(rows)), by_stereotype]
     title = "Does g_s predict the WinoBias rate?"
     return make_study("validity", title, tables, [_figure(rates)], runs, notes=notes)
 
@@ -148,36 +149,27 @@ def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     return Estimate(r, *map(float, result.confidence_interval(LEVEL))), float(result.pvalue)
 
 
-def _by_config(rates: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """The models of each config, in the order of the configs."""
-    groups = dict(list(rates.groupby("config")))
-    return [(config, groups[config]) for config in CONFIGS if config in groups]
-
-
-def _correlations(rates: pd.DataFrame) -> Table:
+def _correlations(rates: pd.DataFrame) -> tuple[Table, Table]:
+    """The correlations of g_s, and of each stereotype's strength, with the WinoBias rate in each config."""
     printed = published.load("winobias")["rows"][0]
+    groups = dict(list(rates.groupby("config")))
     rows: list[Row] = []
-    for config, own in _by_config(rates):
+    columns: dict[str, list[Any]] = {"stereotype": [f"{one.id:2} {one.name}" for one in STEREOTYPES.values()]}
+    for config in (config for config in CONFIGS if config in groups):
+        own = groups[config]
         g_s, mean, total = (own[column].str[0].to_numpy(dtype=float) for column in ("g_s", MEAN, SUM))
         paper = f"{printed['pearson']} ({printed['models']} models)" if config == printed["config"] else ""
         on_print = correlate(own["g_s_published"], mean ** (1 / LN10))
         rows.append((config, MEAN, "g_s as printed", len(own), *on_print, paper))
         for how, values in ((MEAN, mean), (SUM, total)):
             rows.append((config, how, "ln g_s", len(own), *correlate(np.log(g_s), np.log(values)), ""))
-    return Table.create("validity", rows, least=LEAST_MODELS)
-
-
-def _stereotypes(rates: pd.DataFrame) -> Table:
-    """The correlation of each stereotype's strength with the WinoBias rate."""
-    groups = _by_config(rates)
-    rows: list[Row] = []
-    for place, stereotype in enumerate(STEREOTYPES.values()):
-        cells: list[Cell] = [f"{stereotype.id:2} {stereotype.name}"]
-        for _, own in groups:
-            cells.append(correlate(own["strengths"].str[place], np.log(own[MEAN].str[0].astype(float)))[0])
-        rows.append(tuple(cells))
-    columns = ("stereotype", *(config.removeprefix("winobias_") for config, _ in groups))
-    return Table.create("stereotypes", rows, columns=columns)
+        strengths = np.stack(own["strengths"]).T
+        columns[config.removeprefix("winobias_")] = [correlate(one, np.log(mean))[0] for one in strengths]
+    by_stereotype = list(zip(*columns.values(), strict=True))
+    return (
+        Table.create("validity", rows, least=LEAST_MODELS),
+        Table.create("stereotypes", by_stereotype, columns=columns),
+    )
 
 
 def _figure(rates: pd.DataFrame) -> Panel:

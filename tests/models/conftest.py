@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from gest_dataset.models import loading
 
 FAST = {"bert", "bert-bent", "gpt2", "t5", "bert-nsp"}
 
@@ -16,3 +19,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         animal = parameters.params.get("animal", "bert") if parameters else "bert"
         if Path(__file__).parent in item.path.parents and animal not in FAST:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture
+def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading weights fails the test."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the weights are read")
+
+    for auto_class, _ in loading._KINDS.values():
+        monkeypatch.setattr(auto_class, "from_pretrained", refuse)

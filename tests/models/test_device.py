@@ -82,14 +82,10 @@ def test_a_spread_run_is_not_a_plain_run(tmp_path: Path) -> None:
         ({"device": "cpu", "device_map": "auto"}, "cannot be combined with"),
         ({"device_map": "evenly"}, "Unknown device map 'evenly'. Use one of auto, balanced"),
         ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use one of 8bit, 4bit"),
-        (
-            {"endpoint": "http://127.0.0.1:9", "device_map": "auto"},
-            "applies to loaded models only",
-        ),
-        (
-            {"endpoint": "http://127.0.0.1:9", "quantization": "8bit"},
-            "applies to loaded models only",
-        ),
+        ({"endpoint": "http://x", "device_map": "auto"}, "device_map applies to loaded models only"),
+        ({"endpoint": "http://x", "quantization": "8bit"}, "quantization applies to loaded models only"),
+        ({"endpoint": "http://x", "revision": "main"}, "revision applies to loaded models only"),
+        ({"tokenizer": "bert"}, "tokenizer applies to served models only"),
     ],
 )
 def test_options_that_exclude_each_other(given: dict[str, Any], said: str) -> None:

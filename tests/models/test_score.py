@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 import torch
 from datasets import Dataset
-from transformers import AutoTokenizer, BertConfig, BertForPreTraining
+from transformers import BertConfig, BertForPreTraining
 
 import gest_dataset
 from gest_dataset.builders import GROUPS
 from gest_dataset.errors import ConfigError, ModelError
-from gest_dataset.models import loading
 from gest_dataset.models import score as score_module
 from gest_dataset.models.request import NUMBERED
 from tests.support import zoo
@@ -109,17 +108,6 @@ def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
 
 
 # ---- before the model is loaded --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loading weights or a tokenizer fails the test."""
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError("the model is loaded")
-
-    for auto_class in (AutoTokenizer, *(auto_class for auto_class, _ in loading._KINDS.values())):
-        monkeypatch.setattr(auto_class, "from_pretrained", refuse)
 
 
 @pytest.mark.parametrize(

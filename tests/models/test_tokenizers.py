@@ -12,7 +12,6 @@ import transformers as hf
 
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError
-from gest_dataset.models import loading
 from gest_dataset.probes.tokenization import make_probe_tokenizer
 from tests.models.test_exact import (
     BY_NAME,
@@ -34,23 +33,13 @@ def without_tokenizer(animal: str, folder: Path) -> Path:
     return Path(shutil.copytree(zoo.directory(animal), folder / animal, ignore=ignore))
 
 
-def refuse_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No weights may be read in this test."""
-
-    def refused(*_: Any, **__: Any) -> None:
-        raise AssertionError("the weights are read")
-
-    for auto_class, _ in loading._KINDS.values():
-        monkeypatch.setattr(auto_class, "from_pretrained", refused)
-
-
 @pytest.mark.parametrize(
     "animal",
     ["bert", "roberta", "xlm-roberta", "albert", "deberta-v2", "modernbert", "gpt2", "llama", "gemma2", "t5"],
 )
-def test_a_folder_without_a_tokenizer(animal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("no_weights")
+def test_a_folder_without_a_tokenizer(animal: str, tmp_path: Path) -> None:
     path = without_tokenizer(animal, tmp_path)
-    refuse_weights(monkeypatch)
     with pytest.raises(ModelError, match=r"tokenizer\.json"):
         gest_dataset.score(str(path), "en", device="cpu")
 

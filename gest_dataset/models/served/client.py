@@ -70,9 +70,8 @@ class Client:
                 problem = "invalid JSON"
         message = self._message(content)
         if status in (401, 403):
-            raise ModelError(
-                f"{self.address} rejected the API key (status {status}): {message}\nSet {KEY} to a valid key."
-            )
+            rejected = f"{self.address} rejected the API key (status {status})"
+            raise ModelError(f"{rejected}: {message}\nSet {KEY} to a valid key.")
         kind = UnsupportedError if status in _UNSUPPORTED else ScoringError
         raise kind(f"{self.address} answered {path} with {problem}: {message}\n{RESUME}")
 
@@ -127,23 +126,6 @@ class Client:
 
     def _send(self, path: str, body: bytes | None) -> tuple[int, bytes]:
         """Status and content of a response; busy servers and broken connections are tried again."""
-        attempt = 0
-        while True:
-            last = attempt == RETRY.retries or self.stopped.is_set()
-            try:
-                status, content, retry_after = self._perform(path, body)
-            except pycurl.error as error:
-                if last or attempt == _UNREACHABLE_RETRIES:
-                    reason = self._without_key(error.args[1])
-                    raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}") from error
-                retry_after = 0.0
-            else:
-                if last or status not in _BUSY:
-                    return status, content
-            time.sleep(RETRY.delay(attempt, retry_after))
-            attempt += 1
-
-    def _perform(self, path: str, body: bytes | None) -> tuple[int, bytes, float]:
         if not hasattr(self._thread, "curl"):
             self._thread.curl = self._connection()
         curl: pycurl.Curl = self._thread.curl
@@ -152,8 +134,22 @@ class Client:
             curl.setopt(pycurl.HTTPGET, 1)
         else:
             curl.setopt(pycurl.POSTFIELDS, body)
-        content = curl.perform_rb()
-        return curl.getinfo(pycurl.RESPONSE_CODE), content, curl.getinfo(pycurl.RETRY_AFTER)
+        attempt = 0
+        while True:
+            last = attempt == RETRY.retries or self.stopped.is_set()
+            retry_after = 0.0
+            try:
+                content = curl.perform_rb()
+                status = curl.getinfo(pycurl.RESPONSE_CODE)
+                if last or status not in _BUSY:
+                    return status, content
+                retry_after = curl.getinfo(pycurl.RETRY_AFTER)
+            except pycurl.error as error:
+                if last or attempt == _UNREACHABLE_RETRIES:
+                    reason = self._without_key(error.args[1])
+                    raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}") from error
+            time.sleep(RETRY.delay(attempt, retry_after))
+            attempt += 1
 
     def _connection(self) -> pycurl.Curl:
         curl = pycurl.Curl()

@@ -71,11 +71,8 @@ def request_values(
     by_index = {choice.get("index", position): choice for position, choice in enumerate(choices)}
     if len(choices) != len(items) or by_index.keys() != set(range(len(items))):
         raise ScoringError(f"{client.address} returned {len(choices)} choices for {len(items)} prompts.")
-    with convert_errors(
-        lambda error: UnsupportedError(
-            f"{client.address} did not return all log-probabilities ({describe_error(error)})."
-        )
-    ):
+    problem = f"{client.address} did not return all log-probabilities"
+    with convert_errors(lambda error: UnsupportedError(f"{problem} ({describe_error(error)}).")):
         values = [_values(item, by_index[i]["logprobs"], able, texts) for i, item in enumerate(items)]
         if not able.top_tokens and any(np.isnan(row).any() for row in values):
             raise ValueError("one is missing")
@@ -86,18 +83,15 @@ def request_body(items: Sequence[Item], able: Capabilities) -> dict[str, Any]:
     """The request for the values of items of one kind; a single prompt is not nested."""
     prompts = [list(item.ids) for item in items]
     targets = sorted({target for item in items for target in item.targets})
-    body = {
-        "prompt": prompts if len(prompts) > 1 else prompts[0],
-        "max_tokens": 1,
-        "temperature": 1,
-        "top_p": 1,
-        "return_tokens_as_token_ids": True,
-    }
+    kind: dict[str, Any]
     if not targets:
-        return body | {"max_tokens": able.min_tokens, "echo": True, "logprobs": 1}
-    if able.named_tokens:
-        return body | {"logprobs": 0, "logprob_token_ids": targets}
-    return body | {"logprobs": able.top_tokens}
+        kind = {"max_tokens": able.min_tokens, "echo": True, "logprobs": 1}
+    elif able.named_tokens:
+        kind = {"max_tokens": 1, "logprobs": 0, "logprob_token_ids": targets}
+    else:
+        kind = {"max_tokens": 1, "logprobs": able.top_tokens}
+    common = {"temperature": 1, "top_p": 1, "return_tokens_as_token_ids": True}
+    return {"prompt": prompts if len(prompts) > 1 else prompts[0], **common, **kind}
 
 
 def check_response(response: Any, model: str, address: str) -> list[dict[str, Any]]:
@@ -185,16 +179,15 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         if not top:
             raise ModelError(
                 f"{client.address} returns no log-probabilities for {model!r}, so it cannot be scored. "
-                f"Enable them (docs/endpoints.md), or load the model itself; `gest ask` needs none "
-                f"(docs/ask.md)."
+                f"Enable them (docs/endpoints.md), or load the model; `gest ask` needs none (docs/ask.md)."
             )
     if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
         raise ScoringError(
-            f"{client.address} returns two values for one token: {named[0]:.4f} as the next token and "
-            f"{full[-2]:.4f} within its text. Log-probabilities must be the model's own, before temperature "
-            f"and penalties; check the server's options."
+            f"{client.address} returns two values for one token: {named[0]:.4f} as the next token, "
+            f"{full[-2]:.4f} within its text. They must be the model's own, before temperature and "
+            f"penalties; check the server's options."
         )
-    several = client.try_request(COMPLETIONS, {**plain, "prompt": [list(context.ids)] * 2})
+    several = client.try_request(COMPLETIONS, {**plain, "prompt": [list(context.ids)] * 2}) or {}
     values = named if full is None else full
     return replace(
         able,
@@ -202,6 +195,6 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         full_texts=full is not None,
         top_tokens=top,
         min_tokens=min_tokens,
-        batched=isinstance(several, dict) and len(several.get("choices") or ()) == 2,
+        batched=len(several.get("choices") or ()) == 2,
         fingerprint=() if values is None else tuple(values.tolist()),
     )

@@ -1,23 +1,27 @@
 """Pairs of sentences for training: half are consecutive, half have a random sentence of another document.
 
-Section 5.2 and footnote 14 of Öztürk et al. (2023). Every tenth document is held out for the test.
+Section 5.2 and footnote 14 of Öztürk et al. (2023). Documents are streamed from Hub datasets and local files;
+every tenth one is held out for the test.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
+import datasets
+import regex
 from datasets import Features, Value
 from datasets.arrow_writer import ArrowWriter
 from tqdm.auto import tqdm
 
-from gest_dataset.errors import DataError
-from gest_dataset.storage import parse_json, write_json
-from gest_dataset.studies.nsp.corpus import Document
+from gest_dataset.errors import ConfigError, DataError, convert_errors, describe_error
+from gest_dataset.storage import parse_json, update_hash, write_json
 
 NEXT, NOT_NEXT = 0, 1  # labels in the order of BERT's head
 HOLD_OUT_EVERY = 10
@@ -29,9 +33,98 @@ _TRIES = 20
 TRAIN, TEST, COUNTS = "train.arrow", "test.arrow", "pairs.json"
 _TYPES = {"first": "string", "second": "string", "label": "int8", "document": "int64"}
 _FEATURES = Features({name: Value(kind) for name, kind in _TYPES.items()})
+_READERS = {".txt": "text", ".csv": "csv", ".jsonl": "json", ".parquet": "parquet"}
+_SHUFFLE_BUFFER = 1000  # rows: dumps are in the order in which pages were written
 
+Document = list[str]  # its sentences
 Numbered = tuple[int, Document]
 Pair = dict[str, Any]
+
+# A sentence ends with a mark of the classes STerm or ATerm of Unicode's annex 29 and closing marks, followed
+# by white space without a small letter; full-width marks need no space. Probable abbreviations, initials and
+# ordinals (Dr., J., z.B., 1.) end no sentence: two sentences in one do less harm than half a sentence.
+_END = regex.compile(
+    r"(?P<word>[\p{L}\p{M}\p{N}.]*)(?P<mark>[\p{Sentence_Break=STerm}\p{Sentence_Break=ATerm}…]+)"
+    r"\p{Sentence_Break=Close}*(?:\s+(?!\p{Ll})|(?<=[。．！？｡]\p{Sentence_Break=Close}*))"
+)
+_ABBREVIATION = regex.compile(r"\p{Lu}\p{L}{0,2}|\d{1,2}|.*\..*")
+
+
+def split_sentences(text: str) -> Document:
+    """The sentences of a text in any script; a line break ends a sentence.
+
+    >>> split_sentences("Dr. J. Smith came on 1. June. He said: “No!” Then he left.")
+    ['Dr. J. Smith came on 1. June.', 'He said: “No!”', 'Then he left.']
+    """
+    parts: list[str] = []
+    for line in text.splitlines():
+        start = 0
+        for end in _END.finditer(line):
+            if end["mark"] != "." or not _ABBREVIATION.fullmatch(end["word"]):
+                parts.append(line[start : end.end()])
+                start = end.end()
+        parts.append(line[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file (with its hash) or a dataset with one of its configs; each row of `column` is a document."""
+
+    name: str
+    config: str | None
+    column: str
+    sha256: str | None = None
+
+
+def _reader(name: str) -> str | None:
+    """The loader of a file by its suffix; None for a dataset."""
+    return _READERS.get(Path(name).suffix.lower())
+
+
+def parse_source(data: str, column: str) -> Source:
+    """A file's path, or `NAME` or `NAME:CONFIG` of a dataset on the Hub or in a folder.
+
+    >>> parse_source("wikimedia/wikipedia:20231101.de", "text")
+    Source(name='wikimedia/wikipedia', config='20231101.de', column='text', sha256=None)
+    """
+    path = Path(data).expanduser()
+    if _reader(data):
+        if not path.is_file():
+            raise ConfigError(f"{data} does not exist. Give a file, or a dataset as NAME:CONFIG.")
+        digest = hashlib.sha256()
+        update_hash(digest, path)
+        return Source(str(path), None, column, digest.hexdigest())
+    name, _, config = data.partition(":")
+    if Path(name).is_file():
+        raise ConfigError(f"{data} has an unknown file type. Use {', '.join(_READERS)}.")
+    return Source(name, config or None, column)
+
+
+def read_documents(sources: Sequence[Source], seed: int) -> Iterator[Document]:
+    """The documents of all sources, one of each in turn; rows of tables are shuffled within a buffer."""
+    turns = zip_longest(*(_read_source(source, seed) for source in sources))
+    return (document for document in chain.from_iterable(turns) if document is not None)
+
+
+def _read_source(source: Source, seed: int) -> Iterator[Document]:
+    reader, column = _reader(source.name), source.column
+    options: dict[str, Any] = {"data_files": [source.name]} if reader else {"name": source.config}
+    if reader == "text":  # a blank line ends a document
+        column = "text"
+        options |= {"sample_by": "paragraph", "encoding": "utf-8-sig"}
+    name = f"{source.name}:{source.config}" if source.config else source.name
+    hint = "Check the file, or the dataset's name, its config (NAME:CONFIG) and the network."
+    with convert_errors(lambda error: DataError(f"{name} cannot be read: {describe_error(error)}. {hint}")):
+        data: Any = datasets.load_dataset(reader or source.name, split="train", streaming=True, **options)
+        for row in data if reader == "text" else data.shuffle(seed=seed, buffer_size=_SHUFFLE_BUFFER):
+            if column not in row:
+                raise ConfigError(
+                    f"{name} has no column {column!r}. Choose one of {', '.join(row)} with --text."
+                )
+            cell = row[column] or []  # a text, or a list of sentences
+            sentences = split_sentences(cell) if isinstance(cell, str) else map(str.strip, cell)
+            yield [sentence for sentence in sentences if sentence]
 
 
 def make_pairs(

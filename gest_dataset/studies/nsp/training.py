@@ -37,7 +37,7 @@ from gest_dataset.statistics.proportions import proportion
 from gest_dataset.storage import LOCK, folder_lock, parse_json, write_json
 from gest_dataset.studies.card import write_card
 from gest_dataset.studies.nsp import pairs
-from gest_dataset.studies.nsp.corpus import parse_source, read_documents
+from gest_dataset.studies.nsp.pairs import parse_source, read_documents
 from gest_dataset.version import __version__
 
 # Learning rates by kind: the paper's for mGPT-2 and mT5, and BERT's for fine-tuning
@@ -45,7 +45,6 @@ LEARNING_RATES = {"causal": 5e-6, "seq2seq": 1e-4, "masked": 2e-5}
 LABELS = {pairs.NEXT: "is next", pairs.NOT_NEXT: "is not next"}  # `gest score` finds the label by its name
 RECORD, TRAINING = "nsp.json", ".nsp-training"
 MAX_TOKENS = 256  # of a pair, as in the authors' code
-PAD = "<|padding|>"
 _CHECKPOINTS = 20
 
 
@@ -127,12 +126,12 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
 
     `auto` avoids float16 for encoder-decoder models, which overflow, and for devices without loss scaling.
     """
-    chosen = pick_dtype(dtype, device)
-    if chosen == torch.float16 and dtype == "auto" and (kind == SEQ2SEQ or device.type != "cuda"):
-        chosen = torch.float32
-    if chosen == torch.float16 and device.type != "cuda":
+    name = str(pick_dtype(dtype, device)).removeprefix("torch.")
+    if name == "float16" and dtype == "auto" and (kind == SEQ2SEQ or device.type != "cuda"):
+        return "float32"
+    if name == "float16" and device.type != "cuda":
         raise SettingError(f"Training in float16 needs CUDA, not {device.type}. Use float32 or auto.")
-    return str(chosen).removeprefix("torch.")
+    return name
 
 
 def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Parameter], str | None]:
@@ -157,7 +156,7 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Param
     head = [weights for key, weights in model.named_parameters() if key in info["missing_keys"]]
     if tokenizer.pad_token_id is None:
         # a token of its own, as in the authors' code: the classifier reads the last token before the padding
-        tokenizer.add_special_tokens({"pad_token": PAD})
+        tokenizer.add_special_tokens({"pad_token": "<|padding|>"})
         if len(tokenizer) > model.get_input_embeddings().num_embeddings:
             model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
@@ -218,8 +217,8 @@ def _make_trainer(
     model.to(device)
     of_head = {id(weights) for weights in head}
     body = [weights for weights in model.parameters() if id(weights) not in of_head]
-    rates = {"lr": settings["learning_rate"]}, {"lr": settings["head_learning_rate"]}
-    groups = [{"params": body, **rates[0]}, {"params": list(head), **rates[1]}]
+    groups: list[dict[str, Any]] = [{"params": body, "lr": settings["learning_rate"]}]
+    groups.append({"params": list(head), "lr": settings["head_learning_rate"]})
     trainer = Trainer(
         model=model,
         args=arguments,

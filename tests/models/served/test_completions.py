@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from gest_dataset.errors import GestError, ModelError, ScoringError
-from gest_dataset.measures import measure_of
 from gest_dataset.models.identity import TEXTS
 from gest_dataset.models.served import completions
 from gest_dataset.models.served import model as served_model
 from gest_dataset.models.served.client import Client
 from gest_dataset.models.served.completions import Capabilities, Item, detect_capabilities, find_model
-from gest_dataset.models.served.model import connect, load_tokenizer, make_batches, make_plan
+from gest_dataset.models.served.model import load_tokenizer, make_batches, make_plan
 from gest_dataset.probes.queries import Query
 from tests.support import zoo
 from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
@@ -27,18 +26,6 @@ TOPS = Capabilities(top_tokens=5)
 
 
 # ---- requests and responses ------------------------------------------------------------------------------
-
-
-def test_request_bodies() -> None:
-    common = {"temperature": 1, "top_p": 1, "return_tokens_as_token_ids": True}
-    one, two = Item((1, 2), (9, 7)), Item((3,), (7, 8))
-    named = {"prompt": [[1, 2], [3]], "max_tokens": 1, "logprobs": 0, "logprob_token_ids": [7, 8, 9]}
-    assert completions.request_body([one, two], ALL) == {**common, **named}
-    top = {"prompt": [1, 2], "max_tokens": 1, "logprobs": 5}
-    assert completions.request_body([one], TOPS) == {**common, **top}
-    echo = {**common, "echo": True, "logprobs": 1, "prompt": [[1, 2], [3, 4, 5]], "max_tokens": 1}
-    able = replace(ALL, min_tokens=1)
-    assert completions.request_body([Item((1, 2)), Item((3, 4, 5))], able) == echo
 
 
 def values_of(response: Any, items: list[Item], able: Capabilities = ALL) -> list[list[float]]:
@@ -237,12 +224,3 @@ def test_a_tokenizer_must_be_the_servers() -> None:
     with served("gpt2", replace(VLLM, tokenize=False)) as server:
         _, (note,) = load_tokenizer(str(zoo.directory("gpt2")), Client(server.url, 1), MODEL)
         assert "not checked" in note
-
-
-def test_the_reader_of_a_served_model() -> None:
-    probe = measure_of(["masculine", "feminine", "stereotype", "word_index"], "mine")[1]
-    own = zoo.load("gpt2")[1]
-    with served("gpt2", replace(VLLM, in_front=(5, 6))) as server:
-        reader = connect(server.url, None, str(zoo.directory("gpt2"))).reader(probe, frozenset())
-    start = own.bos_token_id if own.bos_token_id is not None else own.eos_token_id
-    assert (reader.limit, reader.start_id, reader.end_id) == (LONGEST - 1 - 2, start, own.eos_token_id)

@@ -13,8 +13,15 @@ from datasets import Dataset
 
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.studies.nsp import pairs
-from gest_dataset.studies.nsp.corpus import parse_source, read_documents, split_sentences
-from gest_dataset.studies.nsp.pairs import NEXT, NOT_NEXT, make_pairs, write_pairs
+from gest_dataset.studies.nsp.pairs import (
+    NEXT,
+    NOT_NEXT,
+    make_pairs,
+    parse_source,
+    read_documents,
+    split_sentences,
+    write_pairs,
+)
 
 
 @pytest.fixture(autouse=True)
