@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 import sys
@@ -16,6 +15,7 @@ from gest_dataset.cli import LINES
 from gest_dataset.studies import papers
 from gest_dataset.studies.papers import agrees, load_papers, run_checks
 from tests.conftest import ROOT
+from tests.support.modules import load_script
 from tests.support.outside import needs, require
 
 ITEMS = load_papers()["items"]
@@ -25,12 +25,7 @@ PRINTED = {"gest": (11, 14), "gest-first": (9, 13), "stereoset": (9, 2), "word-f
 
 def reproduce() -> ModuleType:
     """docs/reproduce.py, which makes the page."""
-    spec = importlib.util.spec_from_file_location("reproduce", ROOT / "docs" / "reproduce.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "docs" / "reproduce.py")
 
 
 def test_every_table_and_figure_is_listed_once() -> None:
