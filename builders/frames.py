@@ -90,14 +90,14 @@ def read_frames(language: str, files: Mapping[str, File], kind: str = "pronoun")
         frames = [Frame(entry["opening"], entry["closing"], *entry[kind]) for entry in _BUILT_IN[language]]
     else:
         frames = [_eurogest_frame(language, files, kind)]
-    for frame in frames:
-        if not frame.shows_gender:
-            others = [other for other in KINDS if _eurogest_frame(language, files, other).shows_gender]
-            raise ConfigError(
-                f"EuroGEST's {kind} frames in {language!r} do not tell a man from a woman: "
-                f"{frame.masculine!r} and {frame.feminine!r}. "
-                + (f"Use --frames {others[0]}." if others else "It has no other frames.")
-            )
+    blind = next((frame for frame in frames if not frame.shows_gender), None)
+    if blind is not None:
+        others = [other for other in KINDS if _eurogest_frame(language, files, other).shows_gender]
+        advice = f"Use --frames {others[0]}." if others else "It has no other frames."
+        raise ConfigError(
+            f"EuroGEST's {kind} frames in {language!r} do not tell a man from a woman: "
+            f"{blind.masculine!r} and {blind.feminine!r}. {advice}"
+        )
     return frames
 
 

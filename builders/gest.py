@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
-from gest_dataset.builders.reading import not_empty, read_csv, read_text, stereotype_id
+from gest_dataset.builders.reading import read_csv, read_text, stereotype_id
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -40,8 +40,10 @@ def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the sentences of one release."""
     (file,) = files
     for row, (line, cells) in enumerate(read_csv(file)):
+        if not cells["sentence"].strip():
+            raise DataError.at(file, line, "empty sentence")
         number = stereotype_id(cells["stereotype"], file, line)
-        yield sentence_row(sentence_id(row), not_empty(cells["sentence"], "sentence", file, line), number)
+        yield sentence_row(sentence_id(row), cells["sentence"], number)
 
 
 def read_stereotypes(files: Files, dropped: Dropped) -> Iterator[Row]:

@@ -56,13 +56,6 @@ def stereotype_id(text: str, file: File, line: int) -> int:
     raise DataError.at(file, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")
 
 
-def not_empty(text: str, name: str, file: File, line: int) -> str:
-    """Return a text that must not be blank."""
-    if text.strip():
-        return text
-    raise DataError.at(file, line, f"empty {name}")
-
-
 def keyword_span(marked: str, file: File, place: int | str) -> tuple[str, list[int]]:
     """Split a sentence with its keyword in `<>` into the plain sentence and the keyword's [start, end)."""
     keywords = list(_KEYWORD.finditer(marked))

@@ -7,7 +7,7 @@ group of the stereotype next to what it finds about a control group.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -96,9 +96,14 @@ def controls(
     groups = [one for one in found if one.reading == GROUPS]
     frequency, notes = _frequency(groups)
     tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]
+    figures: list[Panel] = []
+    for number, model in enumerate(dict.fromkeys(one.model for one in found), start=1):
+        own = [one.labelled for one in found if one.model == model]
+        for panel in (*control_scatters(own), *control_differences(own)):
+            figures.append(replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}"))
     title = "Do word-filling measures measure a stereotype?"
     ordered = [one.labelled.run for one in found]
-    return make_study("controls", title, tables, list(_figures(found)), ordered, notes=notes)
+    return make_study("controls", title, tables, figures, ordered, notes=notes)
 
 
 def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
@@ -180,11 +185,3 @@ def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
             paper = table_texts()["keyword-frequency"]["printed"].get(one.config, "")
             rows.append((SETS[one.config], one.model, *cells, paper))
     return Table.create("keyword-frequency", rows), list(notes)
-
-
-def _figures(found: Sequence[ControlRun]) -> Iterator[Panel]:
-    """Figures 1 and 2 and f, for each model."""
-    for number, model in enumerate(dict.fromkeys(one.model for one in found), start=1):
-        own = [one.labelled for one in found if one.model == model]
-        for panel in (*control_scatters(own), *control_differences(own)):
-            yield replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}")

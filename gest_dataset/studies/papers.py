@@ -42,19 +42,14 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies import stereoset
 from gest_dataset.studies.heuristics import parse_authors_labels
 from gest_dataset.studies.inputs import make_study
-from gest_dataset.studies.study import Study, Table
+from gest_dataset.studies.study import Study, Table, table_texts
 from gest_dataset.studies.templates import read_authors_scores as read_gest_scores
 
 SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files
-STATUSES = {
-    "data": "reproduced from released data",
-    "part": "partly from released data, the rest with models",
-    "models": "reproducible with models",
-    "none": "not reproducible",
-}
 _NOT_PRINTED = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
 _EXCLUDED = "bert-base-multilingual-cased"  # by section 4.3.3
 _HAS_DUPLICATE = "stereoset_control_gender"  # one sample occurs twice, and is counted once in print
+_SETS = [config for config in table_texts()["sets"] if config != "crows_gender_revised"]
 _COLUMNS = ("check", "label", "computed", "printed", "difference", "why", "agrees")
 
 # The computed number by label; with the printed text if checks.yaml does not have it
@@ -63,7 +58,7 @@ Numbers = Mapping[str, float | tuple[float, str]]
 
 @cache
 def load_papers() -> dict[str, Any]:
-    """The `papers` by name, the `items` (their tables and figures), and the `checks` by name."""
+    """The `papers` and `checks` by name, the `items` (tables and figures), and the texts of `statuses`."""
     folder = Path(__file__).parent
     content: dict[str, Any] = json.loads((folder / "papers.json").read_text(encoding="utf-8"))
     return content | {"checks": yaml.safe_load((folder / "checks.yaml").read_text(encoding="utf-8"))}
@@ -272,7 +267,7 @@ def word_filling_sizes() -> Numbers:
     marked = [mark_keywords(*pair) for pair in zip(rows["stereotype"], rows["antistereotype"], strict=True)]
     one_keyword = [pair for pair in zip(types, marked, strict=True) if isinstance(pair[1], tuple)]
     numbers = Counter(f"StereoSet, {kind}" for kind, _ in dict.fromkeys(one_keyword))
-    for config in _set_sizes():
+    for config in _SETS:
         frame = rows_of(config).to_pandas()
         numbers[config] = len(frame.drop_duplicates([*FIELDS]) if config == _HAS_DUPLICATE else frame)
     return numbers
@@ -284,10 +279,10 @@ def shares(number: int, table: str) -> Numbers:
     All 124 English shares agree if they are Agresti-Coull centres, 110 if they were plain shares. The number
     of Slovak samples is not printed.
     """
-    sizes = _set_sizes()
+    sizes = load_papers()["checks"]["word-filling-sizes"]["printed"]
     numbers: dict[str, tuple[float, str]] = {}
     for row in (row for row in _rows(table) if number in row["tables"]):
-        if row["config"] == "slovak_gender" or row["config"] not in sizes:
+        if row["config"] == "slovak_gender" or row["config"] not in _SETS:
             continue
         size = int(sizes[row["config"]]) + (row["config"] == _HAS_DUPLICATE)
         centre, low, high = agresti_coull(np.arange(size + 1.0), np.full(size + 1, float(size)))
@@ -309,12 +304,6 @@ def differences(number: int) -> Numbers:
         f = own["ss_mu_original"] - own["ss_mu_control"]
         numbers[f"{row['model']}, {row['config']}, f_mu"] = f, f"{row['f_mu']:g}"
     return {**numbers, **shares(number, "word_filling_f")}
-
-
-def _set_sizes() -> dict[str, str]:
-    """The printed sizes of the sets with controls."""
-    sizes = load_papers()["checks"]["word-filling-sizes"]["printed"]
-    return {config: size for config, size in sizes.items() if not config.startswith("StereoSet")}
 
 
 def _rows(table: str) -> list[dict[str, Any]]:
@@ -345,7 +334,7 @@ def papers_study(scores: str | Path | None = None) -> Study:
     tables.append(Table.create("checks", [(name, *total) for name, total in totals.items()]))
     items = load_papers()["items"]
     statuses = Counter(item["status"] for item in items)
-    counts = [f"{statuses[key]} {text}" for key, text in STATUSES.items()]
+    counts = [f"{statuses[key]} {text}" for key, text in load_papers()["statuses"].items()]
     notes = [
         f"{len(items)} tables and figures: {'; '.join(counts)}.",
         f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that released data allow to compute agree to "
@@ -366,6 +355,6 @@ def _paper_table(name: str, paper: Mapping[str, Any], totals: Mapping[str, tuple
         own = [totals[check] for check in item["checks"] if check in totals]
         counts = f"{sum(agree for _, agree, _ in own):,} of {sum(n for n, _, _ in own):,}"
         agreement = counts if own else "not computed" if item["checks"] else ""
-        status = STATUSES[item["status"]]
+        status = load_papers()["statuses"][item["status"]]
         rows.append((item["item"], item["what"], status, agreement, item["command"], item["why"]))
     return Table.create(name, rows, "papers", **paper)

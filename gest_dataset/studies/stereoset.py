@@ -1,9 +1,8 @@
 """`gest study stereoset`: how stereotypical are models in five languages? (Öztürk et al., 2023)
 
-Tables 2 to 5, 8 and 9 of the paper (LMS, SS and ICAT of each test and of both, also averaged over targets)
-and table 7 (methods of scoring between sentences) for any models. Outside of table 7 a model has one method:
-as in the paper, a causal model its generative score, any other model that of a next-sentence head if there is
-one.
+LMS, SS and ICAT of each test and of both, also averaged over targets, and methods of scoring between
+sentences (table 7). Outside of table 7 a model has one method, as in the paper: a causal model its generative
+score, any other model that of a next-sentence head if there is one.
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
@@ -36,7 +37,6 @@ from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids, rows_for_model
 from gest_dataset.report import headline_panels
 from gest_dataset.report.labels import LabelledRun
-from gest_dataset.report.panel import Panel
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json
@@ -143,9 +143,12 @@ def stereoset(
         others=released,
     )
     scored = scores_of_runs(runs, heads) + released
-    tables = [_table(number, scored) for number in TABLES]
+    order = list(dict.fromkeys(part.model for part in scored))
+    found = [one for number in (2, 3) for one in entries(number, scored)]
+    labelled = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run]
+    tables, figures = [_table(number, scored) for number in TABLES], list(headline_panels.stereoset(labelled))
     title = "How stereotypical are models across languages?"
-    return make_study("stereoset", title, tables, _figures(scored), runs, sources=hashes)
+    return make_study("stereoset", title, tables, figures, runs, sources=hashes)
 
 
 def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str, str]) -> list[Batch]:
@@ -227,22 +230,18 @@ def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
     handles = [handle for handle, code in PRINTED_MODELS if code == language]
     handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)
     method = NSP if _NEXT_SENTENCE.search(match["between"]) else GENERATIVE
-    frame = read_frame(sources.fetch(source(test, language)))
+    frame = pd.DataFrame(read_frame(sources.fetch(source(test, language))))
     predictions = []
     with convert_errors(
         lambda error: DataError(f"{path} is not a complete file of StereoSet scores: {error!r}.")
     ):
         scores = {entry["id"]: float(entry["score"]) for entry in parse_json(path.read_bytes())[test]}
-        for place in range(len(frame["id"])):
-            ids = {frame[f"{slot}_gold_label"][place]: frame[f"{slot}_id"][place] for slot in SLOTS}
+        for row in frame.to_dict("records"):
+            ids = {row[f"{slot}_gold_label"]: row[f"{slot}_id"] for slot in SLOTS}
             predictions.append([scores[ids[label]] for label in CANDIDATES])
     targets = list(frame["target" if language == "en" else "target_original"])
-    inputs = {
-        "predictions": predictions,
-        "references": targets,
-        "bias_types": list(frame["bias_type"]),
-        "units": targets,
-    }
+    inputs = {"predictions": predictions, "references": targets, "units": targets}
+    inputs["bias_types"] = list(frame["bias_type"])
     metadata = {"model": handle, "from_hub": True}
     method = method if test == BETWEEN else ""
     return Scored(f"{handle} (authors)", language, test, method, "", inputs, metadata)
@@ -268,11 +267,3 @@ def _table(number: int, scored: Sequence[Scored]) -> Table:
     note = published.load(table["published"])["note"].partition("Hub names). ")[2]
     name = f"table-{number}"
     return Table.create(name, rows, "table-3-stereoset" if number == 3 else name, printed=note)
-
-
-def _figures(scored: Sequence[Scored]) -> list[Panel]:
-    """LMS, SS and ICAT of each test and language; a colour per model."""
-    order = list(dict.fromkeys(part.model for part in scored))
-    found = [one for number in (2, 3) for one in entries(number, scored)]
-    runs = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run is not None]
-    return list(headline_panels.stereoset(runs))

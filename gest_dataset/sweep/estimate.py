@@ -48,7 +48,7 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> dict[str, float]:
     """Estimate what one model takes on the configs that are not done."""
     if model.endpoint is not None:
         raise ModelError("a served model cannot be estimated")
-    loaded = load_empty_model(model.model, model.settings("auto"))
+    loaded = load_empty_model(model.model, model)
     device = pick_device("cpu" if model.gpus == 0 else "auto")
     dtype = pick_dtype(model.dtype, device)
     budget = model.batch_tokens or BATCH_TOKENS[device.type]
@@ -76,16 +76,15 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> dict[str, float]:
 
 def measure_work(loaded: LoadedModel, config: str, model: SuiteModel) -> Work:
     """Measure what a model is asked on a config, from a sample of its rows."""
-    settings = model.settings("auto")
-    request = make_request(config, settings)
+    request = make_request(config, model)
     kind = "nsp" if request.probe.intersentence and loaded.kind == "masked" else loaded.kind
-    reader = loaded.reader(request.probe, applicable_rules(settings, request.probe, kind))
+    reader = loaded.reader(request.probe, applicable_rules(model, request.probe, kind))
     rows = request.rows
     if len(rows) > _ROWS:
         starts = np.linspace(0, len(rows) - _ROWS // _BLOCKS, _BLOCKS).astype(int)
         rows = rows.select((starts[:, None] + np.arange(_ROWS // _BLOCKS)).ravel())
     positions: dict[Input, set[int]] = defaultdict(set)
-    for row, ask in product(rows.to_list(), request.probe.query_builders(kind, settings).values()):
+    for row, ask in product(rows.to_list(), request.probe.query_builders(kind, model).values()):
         with suppress(SkipSampleError):
             for query in ask(row, reader).queries:
                 key = Input(query.input_ids, query.decoder_ids, query.type_ids)

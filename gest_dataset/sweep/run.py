@@ -108,7 +108,7 @@ def run_job(job: Job, device: str, output: Path, command: Sequence[str] = ()) ->
             dict.fromkeys(waiting, False),
             output / RUNS / model.name,
             command,
-            model.settings(device),
+            model.placed(device),
             flat=False,
             on_run=lambda run: waiting.remove(run.path.name),
         )
@@ -127,17 +127,16 @@ def _kind(model: SuiteModel) -> str:
     """Return masked, causal or seq2seq, from the model's configuration; a served model is causal."""
     if model.endpoint is not None:
         return "causal"
-    return name_and_kind(model.model, model.settings("auto"))[1]
+    return name_and_kind(model.model, model)[1]
 
 
 def _cells_of(model: SuiteModel, kind: str, folder: Path) -> Iterator[Cell]:
     """Yield the cells of a model. Configs that do not suit its kind are left out."""
     chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
-    options = model.settings("auto")
     for config in chosen:
         probe = _probe(config)
         if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
-            probe.query_builders(kind, options)  # raises if the options do not suit it
+            probe.query_builders(kind, model)  # raises if the options do not suit it
         yield Cell(model, config, DONE if _is_done(model, config, folder) else TO_DO)
     yield from (Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items())
 
@@ -171,14 +170,14 @@ def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
 
 def _expected_settings(model: SuiteModel, config: str, actual: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the suite asks for; what it leaves open is as in the `actual` run."""
-    probe, kind, options = _probe(config), actual["kind"], model.settings("auto")
+    probe, kind = _probe(config), actual["kind"]
     file = gguf_path(model.model)
     return {
         "model": model.model if file is None else file.name,
         "data": fingerprint_of(config),
         "gest_dataset": __version__,
-        "templates": [number for number in probe.query_builders(kind, options) if number],
-        "options": effective_options(options, probe, kind),
+        "templates": [number for number in probe.query_builders(kind, model) if number],
+        "options": effective_options(model, probe, kind),
         "dtype": actual["dtype"] if model.dtype == "auto" else model.dtype,
         "batch_tokens": model.batch_tokens or actual.get("batch_tokens"),
         **{name: getattr(model, name) for name in ("revision", "endpoint", "limit", "null", "quantization")},

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -17,7 +17,7 @@ from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.builders import select_configs
 from gest_dataset.errors import ConfigError, GestError, convert_errors
-from gest_dataset.models.base import CONNECTIONS, Settings
+from gest_dataset.models.base import Settings
 from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.runs.folder import default_folder
@@ -29,7 +29,9 @@ LOADED_ONLY = (
     *("batch_tokens", "null"),
 )
 _SERVED_ONLY = ("tokenizer", "connections")
-_DERIVED = ("name", "family", "revision", "step")
+# Fields of a model that are no keys, and the YAML types of keys that have another type in Python
+_DERIVED = ("name", "family", "revision", "step", "device", "device_map")
+_TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
 
 
 class Problems(defaultdict[str, list[str]]):
@@ -54,7 +56,7 @@ class Problems(defaultdict[str, list[str]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuiteModel:
+class SuiteModel(Settings):
     """One model in one revision: the keys of a suite (docs/sweep.md), and what follows from them.
 
     `gpus` None means one if available. `name` is the name of the model's folder, `family` groups the
@@ -68,24 +70,9 @@ class SuiteModel:
     gpus: int | None = None
     cpus: int = 1
     memory: int | str = 0
-    endpoint: str | None = None
-    tokenizer: str | None = None
-    connections: int = CONNECTIONS
     configs: str | list[str] = ""
-    templates: str | list[int] | None = None
-    multi_token: bool = False
-    cs: bool | None = None
-    intersentence: str = "auto"
-    rules: str | list[str] = ""
-    null: int = 0
-    limit: int | None = None
-    batch_tokens: int | None = None
-    dtype: str = "auto"
-    quantization: str | None = None
-    trust_remote_code: bool = False
     name: str
     family: str
-    revision: str | None = None
     step: int | None = None
 
     @property
@@ -93,12 +80,10 @@ class SuiteModel:
         """The names of the configs."""
         return list(select_configs(self.configs if isinstance(self.configs, str) else ",".join(self.configs)))
 
-    def settings(self, device: str) -> Settings:
-        """The settings of the runs; a model with several GPUs is spread over them."""
-        device_map = "auto" if (self.gpus or 0) > 1 else None
-        names = {entry.name for entry in fields(Settings)} & vars(self).keys()
-        given = {name: getattr(self, name) for name in names}
-        return Settings(**given, device="auto" if device_map else device, device_map=device_map)
+    def placed(self, device: str) -> Settings:
+        """The settings on a device; a model with several GPUs is spread over them."""
+        spread = (self.gpus or 0) > 1
+        return replace(self, device_map="auto") if spread else replace(self, device=device)
 
 
 @dataclass(frozen=True)
@@ -145,6 +130,7 @@ def read_suite(path: Path) -> Suite:
 def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
     """Parse the content of a suite file, or raise one error that lists all problems in it."""
     keys = {key: value for key, value in get_type_hints(SuiteModel).items() if key not in _DERIVED}
+    keys |= _TYPES
     problems = Problems()
     models: list[SuiteModel] = []
     with problems.collect("the suite"):
@@ -202,5 +188,5 @@ def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteMo
         if not variants:
             raise ConfigError(f"{entry['model']} has no folders checkpoint-NUMBER")
     models = [SuiteModel(**{**entry, "family": family, **each}) for each in variants or [{"name": family}]]
-    _ = models[0].selected, resolve_placement(models[0].settings("cpu"))  # errors for unknown names
+    _ = models[0].selected, resolve_placement(models[0].placed("cpu"))  # errors for unknown names
     return models

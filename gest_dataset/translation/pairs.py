@@ -32,7 +32,6 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, atomic_path, write_json
 from gest_dataset.translation import sentences as gest
-from gest_dataset.translation.file import read_translations
 from gest_dataset.translation.quotation import quotation
 from gest_dataset.translation.sentences import GestSentence, TranslatedSentence
 from gest_dataset.translation.translator import Translation
@@ -71,7 +70,7 @@ class Pairs:
 def sources_not_in_gest(system: str, language: str) -> dict[str, Any]:
     """`not_in_gest` of the sources in a file of translations."""
     path = Path(system.replace("{language}", language).removeprefix("file:")).expanduser()
-    return not_in_gest(read_translations(path, language)["source"])
+    return not_in_gest(gest.read_translations(path, language)["source"])
 
 
 def not_in_gest(texts: Iterable[str]) -> dict[str, Any]:

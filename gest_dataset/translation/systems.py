@@ -17,7 +17,7 @@ from gest_dataset.data.sources import cache_directory
 from gest_dataset.errors import ConfigError, ModelError, UnsupportedLanguageError
 from gest_dataset.languages import target_languages
 from gest_dataset.storage import file_lock
-from gest_dataset.translation.file import open_file
+from gest_dataset.translation.sentences import open_file
 from gest_dataset.translation.services import SERVICES, open_service
 from gest_dataset.translation.translator import EMPTY, Translation, TranslationStoppedError, Translator
 

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 from tests.commands.conftest import Gest
 from tests.conftest import ROOT
@@ -53,23 +48,6 @@ def test_detect_gender(gest: Gest, tmp_path: Path) -> None:
     written = gest("detect-gender", "lines.txt", *SLOVAK, "--output", "out/genders.jsonl")
     assert written.stdout == ""
     assert (tmp_path / "out" / "genders.jsonl").read_text(encoding="utf-8") == outputs[0]
-
-
-@pytest.mark.parametrize("name", ["lines.txt", "table.csv", "table.jsonl", "-"])
-def test_blank_lines_keep_their_numbers(
-    name: str, gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = f"{TEXTS[0]}\n\n{TEXTS[1]}\n"
-    if name == "table.jsonl":
-        content = "\n\n".join(json.dumps({"text": text}) for text in TEXTS[:2])
-    content = f"text\n{content}" if name == "table.csv" else content
-    (tmp_path / name).write_bytes(content.encode())
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
-    done = gest("detect-gender", name, *SLOVAK, "--json")
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(entry["row"], entry["text"]) for entry in found] == [(1, TEXTS[0]), (2, ""), (3, TEXTS[1])]
-    assert (found[1]["gender"], found[1]["problem"]) == ("unknown", "empty")
 
 
 def test_wrong_input(gest: Gest, tmp_path: Path) -> None:

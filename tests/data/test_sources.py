@@ -70,13 +70,10 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream
     running.server_close()
 
 
-def test_mirror_file_is_read_in_place(mirror: Path) -> None:
-    assert sources.fetch(KEY).path == mirror / KEY
-
-
 def test_data_dir_wins_over_the_environment(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert sources.fetch(KEY).path == mirror / KEY
     monkeypatch.setenv("GEST_MIRROR", str(tmp_path / "nowhere"))
     assert sources.fetch(KEY, data_dir=mirror).path == mirror / KEY
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import sys
 from collections import Counter
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,27 +12,18 @@ from gest_dataset.gender import Detection, detect
 from gest_dataset.gender.grammar import ACCURACY, LANGUAGES
 from tests.conftest import ROOT
 from tests.gender.test_rules import FOLDER, LABELLED, PARSES, language_of, rows_of
+from tests.support.modules import load_script
 
 SETS = ("unseen", "unseen_b")  # development sets since their first run: a regression test
 
 
-@functools.cache
-def benchmark() -> ModuleType:
-    """benchmarks/gender.py, which is not in a package."""
-    path = ROOT / "benchmarks" / "gender.py"
-    specification = importlib.util.spec_from_file_location("benchmarks_gender", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[specification.name] = module  # dataclasses look for it there
-    specification.loader.exec_module(module)
-    return module
+BENCHMARK = load_script(ROOT / "benchmarks" / "gender.py")
 
 
 @functools.cache
 def results(folder: str, language: str) -> tuple[list[Any], list[Detection]]:
     """The labelled sentences of a set and their detections."""
-    sentences = benchmark().read(FOLDER / folder / f"{language}.tsv")
+    sentences = BENCHMARK.read(FOLDER / folder / f"{language}.tsv")
     texts = [sentence.text for sentence in sentences]
     return sentences, detect(texts, language, "conllu", PARSES / f"{language}.conllu")
 
@@ -48,7 +36,7 @@ def results(folder: str, language: str) -> tuple[list[Any], list[Detection]]:
 def test_every_language(language: str, folder: str, number: int, recall: float, precision: float) -> None:
     sentences, detections = results(folder, language)
     assert len(sentences) >= number
-    figures = benchmark().figures(sentences, detections)
+    figures = BENCHMARK.figures(sentences, detections)
     assert figures.gendered >= 54
     assert figures.recall >= recall, figures
     assert figures.precision >= precision, figures
@@ -69,7 +57,7 @@ def test_every_class_of_words(folder: str) -> None:
 def test_accuracy_is_that_of_set_c(language: str) -> None:
     """No rule was tuned on set C; its counts correct the masculine rates."""
     sentences, detections = results("unseen_c", language)
-    assert benchmark().figures(sentences, detections).recall >= 0.9
+    assert BENCHMARK.figures(sentences, detections).recall >= 0.9
     pairs = zip(sentences, detections, strict=True)
     counts = Counter((sentence.gender, detection.gender) for sentence, detection in pairs)
     male, swapped_male = counts["male", "male"], counts["male", "female"]
@@ -85,7 +73,7 @@ def test_accuracy_is_that_of_set_c(language: str) -> None:
 def test_set_c_as_a_whole() -> None:
     pairs = [pair for language in LANGUAGES for pair in zip(*results("unseen_c", language), strict=True)]
     assert len(pairs) >= 600
-    figures = benchmark().figures(*map(list, zip(*pairs, strict=True)))
+    figures = BENCHMARK.figures(*map(list, zip(*pairs, strict=True)))
     assert figures.recall >= 0.95, figures
     assert figures.precision >= 0.99, figures
 

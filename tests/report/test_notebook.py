@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.models.scores import Scores
 from tests.conftest import ROOT, in_one_thread
 from tests.support import zoo
+from tests.support.modules import load_script
 
 NASTY = "</td><script>alert(1)</script><img src=x onerror=alert(2)> \"'& \u202e"
 CONFIGS = (
@@ -74,11 +74,7 @@ def test_the_notebook_of_the_documentation_runs() -> None:
     """The notebook gives the outputs that the file has, as `python docs/notebook.py` does."""
     pytest.importorskip("nbclient", reason="nbclient is not installed (extra `test`)")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed (extra `test`)")
-    spec = importlib.util.spec_from_file_location("notebook", ROOT / "docs" / "notebook.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script(ROOT / "docs" / "notebook.py")
     stored = module.nbformat.read(module.NOTEBOOK, as_version=4)
     kinds = [
         [[sorted(output.data) for output in cell.outputs] for cell in book.cells if cell.cell_type == "code"]

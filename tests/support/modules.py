@@ -1,8 +1,11 @@
-"""The modules of the package and the files that they are in."""
+"""The modules of the package and the files that they are in; scripts that are in no package."""
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
+from types import ModuleType
 
 PACKAGE = "gest_dataset"
 # Where the source of a package is: two of them stand at the top of the repository
@@ -17,3 +20,14 @@ def modules(root: Path) -> dict[str, Path]:
             parts = path.relative_to(root / place).with_suffix("").parts
             files[".".join([package, *(part for part in parts if part != "__init__")])] = path
     return files
+
+
+def load_script(path: Path) -> ModuleType:
+    """Import a file that is in no package, such as a benchmark."""
+    specification = importlib.util.spec_from_file_location(f"script_{path.stem}", path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[specification.name] = module  # dataclasses look for it there
+    specification.loader.exec_module(module)
+    return module
