@@ -63,21 +63,19 @@ def target_languages(names: str) -> list[str]:
 
 def add(language: Language, replace: bool = False) -> Language:
     """Store a language for this process and later ones; one that differs is replaced only with `replace`."""
-    existing = LANGUAGES.get(language.code)
+    code, existing = language.code, LANGUAGES.get(language.code)
     if existing == language:
         return language
-    if language.code in _BUILT_IN:
-        raise ConfigError(
-            f"{language.code} ({_BUILT_IN[language.code].name}) is built in and cannot be changed."
-        )
-    if not _CODE.fullmatch(language.code):
-        raise ConfigError(f"{language.code!r} is not a language code such as hi or pt-BR.")
-    if existing is not None and not replace:
-        raise ConfigError(f"{language.code} already exists as {existing.name}. Use --replace to replace it.")
+    if code in _BUILT_IN:
+        raise ConfigError(f"{code} ({_BUILT_IN[code].name}) is built in and cannot be changed.")
+    if not _CODE.fullmatch(code):
+        raise ConfigError(f"{code!r} is not a language code such as hi or pt-BR.")
+    if existing and not replace:
+        raise ConfigError(f"{code} already exists as {existing.name}. Use --replace to replace it.")
     folder = user_data.user_data_folder()
     with folder_lock(folder):
         metadata = {key: getattr(language, key) for key in _STORED}
-        write_json(folder / FOLDER / language.code / user_data.METADATA, metadata)
+        write_json(folder / FOLDER / code / user_data.METADATA, metadata)
     refresh()
     return language
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gest_dataset.commands.console import (
-    err,
-    out,
-    show_json,
-    show_problems,
-    show_table,
-    silence_libraries,
-)
+from gest_dataset.commands import console
+from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -49,10 +44,12 @@ def run(
     Tables are CSV, TSV, JSONL or Parquet. The report lists every rejected row with the reason.
     With [bold]--eurogest[/bold], import eurogest_CODE_pairs and eurogest_CODE_neutral instead.
     """
+    arguments = dict(locals())
+
     from gest_dataset.custom import add_language, import_eurogest, remove_language
     from gest_dataset.storage import check_output_file
 
-    silence_libraries(models=False)
+    console.silence_libraries(models=False)
     if eurogest:
         dropped: Counter[str] = Counter()
         for one in import_eurogest(data, code.split(",") if code else None, frames, replace=replace):
@@ -61,7 +58,7 @@ def run(
             out.print(f"{one.language}: {configs or 'nothing'}")
             if one.problem:
                 err.print(f"{one.language}: no neutral config. {one.problem}")
-        show_problems(dropped, prefix="Left out: ")
+        console.show_problems(dropped, prefix="Left out: ")
         return
     if code is None:
         raise ConfigError("Pass the CODE of a language, or --eurogest.")
@@ -72,26 +69,11 @@ def run(
         return
     if report is not None:
         check_output_file(report, *(path for path in (translations, variants) if path is not None))
-    added = add_language(
-        code,
-        translations,
-        variants,
-        name=name,
-        family=family,
-        script=script,
-        columns=dict(one.rpartition("=")[::2] for one in map or []),
-        rules=rules,
-        parser=parser,
-        parser_model=parser_model,
-        first_letter=first_letter,
-        max_words=max_words,
-        licence=licence,
-        source=source,
-        replace=replace,
-        report=report,
-    )
+    names = signature(add_language).parameters.keys() & arguments.keys()
+    columns = dict(one.rpartition("=")[::2] for one in map or [])
+    added = add_language(**{name: arguments[name] for name in names}, columns=columns)
     if as_json:
-        show_json(_to_json(added))
+        console.show_json(_to_json(added))
     else:
         _show(added)
     if licence is None:
@@ -124,14 +106,14 @@ def _show(added: AddedLanguage) -> None:
         accepted = read.number - len(read.rejected)
         out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
         examples = {reason: read.examples(reason) for reason in read.reasons}
-        show_problems(read.reasons, examples, prefix="  rejected: ", console=out)
+        console.show_problems(read.reasons, examples, prefix="  rejected: ", console=out)
     translated, pairs = added.sentences("translations"), added.sentences("pairs")
     rows = [
         (f"{number} {stereotype.name}", translated[number], pairs[number])
         for number, stereotype in STEREOTYPES.items()
     ]
     rows.append(("all", translated.total(), pairs.total()))
-    show_table("Sentences of GEST", ("stereotype", "translated", "with a pair"), rows, total=True)
+    console.show_table("Sentences of GEST", ("stereotype", "translated", "with a pair"), rows, total=True)
     if pairs and added.confirmed is not None:
         out.print(f"The rules confirm the genders of both variants in {added.confirmed:,} pairs.")
     elif pairs:

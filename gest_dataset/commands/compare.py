@@ -14,7 +14,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
 
 if TYPE_CHECKING:
-    from gest_dataset.runs.comparison import ComparisonResult, Difference, TemplateDifference
+    from gest_dataset.runs.comparison import ComparisonResult, Difference
     from gest_dataset.statistics import Comparison, StereotypeDifference
 
 _MAX_ITEMS = 20
@@ -41,18 +41,14 @@ def run(
         err.print(note)
 
 
-def _parts(one: Difference) -> list[Difference | TemplateDifference]:
-    return [one, *one.by_template]
-
-
 def _to_json(result: ComparisonResult) -> dict[str, Any]:
     """The result with the ratios and the smallest detectable differences."""
     content = asdict(result)
-    for entry, one in zip(content["differences"], result.differences, strict=True):
-        for part, source in zip([entry, *entry["by_template"]], _parts(one), strict=True):
+    for entry, row in zip(content["differences"], result.differences, strict=True):
+        for part, source in zip([entry, *entry["by_template"]], [row, *row.by_template], strict=True):
             found = source.comparison
             part["comparison"] |= {"ratio_interval": found.times, "smallest": found.smallest}
-        for part, stereotype in zip(entry["by_stereotype"], one.by_stereotype, strict=True):
+        for part, stereotype in zip(entry["by_stereotype"], row.by_stereotype, strict=True):
             part |= {"ratio_interval": stereotype.times, "shown": stereotype.shown}
     return content | {"unmatched": [str(path) for path in result.unmatched]}
 
@@ -61,19 +57,19 @@ def _show(result: ComparisonResult) -> None:
     """Print tables, and notes about what they are based on."""
     rows = result.differences
     if result.languages:
-        out.print(
-            f"{len(result.languages)} languages: {', '.join(result.languages)}, compared on the "
-            f"{rows[0].n:,} sources that all of them have."
-        )
-    keys = [(row.baseline, "" if result.languages else row.config, row.templates) for row in rows]
-    for key in dict.fromkeys(keys):
-        _show_group([row for row, own in zip(rows, keys, strict=True) if own == key])
+        languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
+        out.print(f"{languages}, compared on the {rows[0].n:,} sources that all of them have.")
+    groups: dict[Any, list[Difference]] = {}
+    for row in rows:
+        key = (row.baseline, "" if result.languages else row.config, row.templates)
+        groups.setdefault(key, []).append(row)
+    for group in groups.values():
+        _show_group(group)
     if len(rows) > 1:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
     if result.languages:
-        out.print(
-            f"{len(result.items):,} of {rows[0].n:,} sources behave differently in one language (Holm, 5 %)."
-        )
+        count = f"{len(result.items):,} of {rows[0].n:,} sources"
+        out.print(f"{count} behave differently in one language (Holm, 5 %).")
         for item in result.items[:_MAX_ITEMS]:
             source = f"{one_line(item.source)}  (stereotype {item.stereotype})"
             out.print(f"  {item.language}  {item.residual:+.2f}  {source}")
@@ -85,19 +81,17 @@ def _show_group(rows: Sequence[Difference]) -> None:
     """Print the differences of one config from one baseline."""
     first, measure = rows[0], rows[0].comparison.measure
     kind = "ratio" if first.comparison.ratio else "difference"
-    where = ""
+    title = f"{first.config}: {measure} compared with {first.baseline} ({kind})"
     if first.templates:
         mean = "mean of templates" if len(first.templates) > 1 else "template"
-        where = f", {mean} {', '.join(map(str, first.templates))}"
+        title += f", {mean} {', '.join(map(str, first.templates))}"
     lines = []
     for row in rows:
-        for part in _parts(row):
-            name = one_line(row.run) if part is row else f"template {getattr(part, 'template', '')}"
+        names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
+        for name, part in zip(names, [row, *row.by_template], strict=True):
             p_value = "<0.001" if part.p_holm < 0.001 else format_value(part.p_holm, 3)
             lines.append((name, *_numbers(part.comparison, kind), p_value, part.n))
-    title = f"{first.config}: {measure} compared with {first.baseline} ({kind}){where}"
-    columns = ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples")
-    show_table(title, columns, lines)
+    show_table(title, ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples"), lines)
     for row in rows:
         name = one_line(row.run)
         if row.missing:
@@ -121,11 +115,11 @@ def _numbers(found: Comparison | StereotypeDifference, kind: str) -> tuple[str, 
 
 def _show_stereotypes(row: Difference) -> None:
     """Print the stereotypes whose q differ by simultaneous intervals."""
-    shown = [one for one in row.by_stereotype if one.shown]
-    if shown:
+    lines = [
+        (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}", *_numbers(one, "ratio"))
+        for one in row.by_stereotype
+        if one.shown
+    ]
+    if lines:
         title = f"{one_line(row.run)}: ratios of q whose simultaneous interval excludes 1"
-        lines = [
-            (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}", *_numbers(one, "ratio"))
-            for one in shown
-        ]
         show_table(title, ("stereotype", "q", "baseline", "ratio", INTERVAL), lines)

@@ -42,6 +42,8 @@ def run(
     verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
     parser model stands for the code.
     """
+    loading = options.translator_options(locals())
+
     from gest_dataset.commands.tables import headline_fields
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
     from gest_dataset.report import report
@@ -58,12 +60,10 @@ def run(
     several = len(languages) > 1
     if several and system == "file:-":
         raise ConfigError("Standard input has one language. Pass one, or a file for each: {language}.txt.")
-    loading: dict[str, Any] = {"limit": limit, "device": device, "dtype": dtype, "batch_tokens": batch_tokens}
-    loading |= {"parser": parser, "revision": revision, "endpoint": endpoint}
 
     def open_one(code: str) -> Experiment:
         path = None if parser_model is None else str(parser_model).replace("{language}", code)
-        return prepare(system, code, parser_model=path, **loading)
+        return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
 
     # all of them first, so that a wrong name is an error before anything is translated
     failed: dict[str, Any] = {}

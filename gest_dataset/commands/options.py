@@ -68,6 +68,11 @@ def system_of(system: str | None, translations: Path | None) -> str:
     return system if system is not None else f"file:{translations}"
 
 
+def translator_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `open_translator` among those of a command."""
+    return {name: arguments[name] for name in ("device", "dtype", "batch_tokens", "revision", "endpoint")}
+
+
 def check_model(model: str | None, endpoint: str | None, served: str | None) -> None:
     """Require either a model to load or the address of a served one."""
     if (model is None) == (endpoint is None) or (served is not None and endpoint is None):

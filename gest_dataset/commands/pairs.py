@@ -36,6 +36,8 @@ def run(
     gender that the plain translation lacks. Plain [bold]load_dataset(DIR, "LANGUAGE_pairs")[/bold] reads the
     folder. Translations and parses are cached: rerun the same command to resume.
     """
+    loading = options.translator_options(locals())
+
     from gest_dataset.translation.masculine_rates import prepare
     from gest_dataset.translation.pairs import NO_ANSWER, claim_folder, make_pairs, prompt_for, write_pairs
     from gest_dataset.translation.sentences import gest_sentences
@@ -43,18 +45,7 @@ def run(
 
     silence_libraries(models=False)
     system = options.system_of(system, translations)
-    experiment = prepare(
-        system,
-        language,
-        parser=parser,
-        parser_model=parser_model,
-        limit=limit,
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        revision=revision,
-        endpoint=endpoint,
-    )
+    experiment = prepare(system, language, parser=parser, parser_model=parser_model, limit=limit, **loading)
     claim_folder(output, language, experiment.settings)
     label = experiment.settings["system"]
     with folder_lock(output):

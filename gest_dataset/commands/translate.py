@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from gest_dataset.commands import console
+from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
@@ -41,6 +41,8 @@ def run(
     resume. Paid services read their keys from the environment: DEEPL_AUTH_KEY; GOOGLE_API_KEY or
     GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
+    loading = options.translator_options(locals())
+
     import pandas as pd
 
     from gest_dataset.languages import target_languages
@@ -53,8 +55,6 @@ def run(
     sentences = read_sentences(input_file or config)[:limit]
     if sentences.empty:
         raise TranslationError(f"{input_file} has no sentences.")
-    loading: dict[str, Any] = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
-    loading |= {"revision": revision, "endpoint": endpoint}
     # all of them first, so that a wrong name is an error before anything is translated
     failed: dict[str, object] = {}
     translators = console.open_each(languages, lambda code: open_translator(system, code, **loading), failed)

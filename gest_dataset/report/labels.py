@@ -21,7 +21,7 @@ from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
-UNKNOWN = "unknown"  # the verdict without an interval
+UNDEFINED = "undefined"  # the verdict without an interval
 _LONGEST_NAME = 44
 _TEXTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8"))
 _LARGEST = {"f_s": 1.0, "ss": 100.0}  # headlines that have a maximum
@@ -138,7 +138,7 @@ def _null_to_nan(value: Any) -> Any:
 class RunVerdict:
     """The headline of a run, what it means in a few words, and sentences about it.
 
-    `verdict` is the result's, or `UNKNOWN`; `interval` has enough digits to show why.
+    `verdict` is the result's, or `UNDEFINED`; `interval` has enough digits to show why.
     """
 
     run: LabelledRun
@@ -185,9 +185,9 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
     bounds, marks = format_distinct(estimate[1:], limits)
     interval = " to ".join(bounds)
     if math.isnan(estimate.value):
-        name, (summary, sentences) = UNKNOWN, run.measure.describe_undefined(result)
+        name, (summary, sentences) = UNDEFINED, run.measure.describe_undefined(result)
     elif any(map(math.isnan, estimate)):
-        name, summary, sentences = UNKNOWN, TOO_FEW_SAMPLES, [_TEXTS["no-interval"]]
+        name, summary, sentences = UNDEFINED, TOO_FEW_SAMPLES, [_TEXTS["no-interval"]]
     else:
         summary = head.verdict_labels[result["verdict"]]
         values = {"head": head, "value": estimate.value, "interval": interval, "verdict": name}

@@ -32,8 +32,7 @@ def run(
     from gest_dataset.studies.stereoset_translation import translate_stereoset
     from gest_dataset.studies.stereoset_translation.checks import PROBLEMS
 
-    loading = {"device": device, "dtype": dtype, "batch_tokens": batch_tokens}
-    loading |= {"revision": revision, "endpoint": endpoint}
+    loading = options.translator_options(locals())
     system = options.system_of(system, translations)
     tests = translate_stereoset(language, system, output, corrections, limit, command_line(), **loading)
     counts = [one.counts for one in tests]

@@ -16,7 +16,7 @@ from typing import Any
 
 
 def load_udpipe(path: str) -> Callable[[str], str]:
-    from ufal.udpipe import Model, Pipeline, ProcessingError
+    from ufal.udpipe import Model, Pipeline, ProcessingError  # the other parsers do not need it
 
     model = Model.load(path)
     if model is None:
