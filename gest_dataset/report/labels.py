@@ -149,6 +149,11 @@ class RunVerdict:
     interval: str
     sentences: list[str]
 
+    @property
+    def effect_size(self) -> str:
+        """d with its interval, for measures with g_s."""
+        return effect_size_text(self.run.result) if self.verdict != UNDEFINED else ""
+
     def positions(self) -> dict[str, float]:
         """Value, bounds, zone and null on an axis from 0 to 100 that is symmetric about the null."""
         zone = {end: self.run.result[end] for end in ("zone_low", "zone_high")}
