@@ -27,8 +27,9 @@ def run(
     """Compare runs: is one model more biased than the other?
 
     Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio.
-    p-values are corrected for the number of comparisons (Holm). Each difference has the smallest one that the
-    samples could show. Folders are compared config by config; languages on the sources that all of them have.
+    p-values are corrected for the number of comparisons (Holm). Each comes with the smallest difference that
+    these samples would detect. Folders are compared config by config, languages on the source sentences that
+    they share.
     """
     from gest_dataset.runs.comparison import compare
 
