@@ -23,7 +23,7 @@ from gest_dataset.data.folder import CARD, read_table
 from gest_dataset.data.licences import hub_ids
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import atomic_path
-from gest_dataset.version import NAME, __version__
+from gest_dataset.version import __version__
 
 TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
 _SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
@@ -76,20 +76,12 @@ def card_sections(
             example=default or configs[0].name,
             version=__version__,
         ),
-        "configs": _block("configs", repo=repo, table=[_config_cells(built, repo) for built in builds]),
+        "configs": _block("configs", repo=repo, builds=builds),
         "licences": _block("licences", table=[_licence_cells(family, configs) for family in families]),
         **{f"family {family.name}": _family_section(family, configs, builds) for family in families},
         "uses": _block("uses"),
         "citation": _block("citation", citation="\n\n".join(papers(families))),
     }
-
-
-def _config_cells(built: Built, repo: str) -> list[str]:
-    """A row of the table of configs."""
-    config = built.config
-    rows = f"{'up to ' if repo == NAME and not config.exact else ''}{built.rows:,}"
-    left_out = [f"{sum(built.dropped.values()):,}"] if repo != NAME else []
-    return [f"`{config.name}`", rows, ", ".join(config.languages), config.description, *left_out]
 
 
 def _licence_cells(family: Family, configs: Sequence[Config]) -> list[str]:

@@ -15,23 +15,20 @@ def rows_of(config: str) -> datasets.Dataset:
     repository = sources.hub_repository()
 
     def convert(error: BaseException) -> GestError:
+        while error.__cause__ is not None:  # `datasets` wraps the error that occurred
+            error = error.__cause__
         if repository:
             return HubError(
-                f"{config} cannot be read from {repository} ({describe_error(_cause(error))}). Check that "
+                f"{config} cannot be read from {repository} ({describe_error(error)}). Check that "
                 f"{sources.REPO_VARIABLE} is correct and that you are logged in (hf auth login), or unset it."
             )
         return OutputError(
-            f"The cache {datasets.config.HF_DATASETS_CACHE} cannot be used: {describe_error(_cause(error))}. "
+            f"The cache {datasets.config.HF_DATASETS_CACHE} cannot be used: {describe_error(error)}. "
             f"Free some space or remove its folder `gest`, or set HF_DATASETS_CACHE to another folder."
         )
 
     with convert_errors(convert):
         return datasets.load_dataset("gest", config, split="test")
-
-
-def _cause(error: BaseException) -> BaseException:
-    """The error that occurred, which `datasets` wraps."""
-    return error if error.__cause__ is None else _cause(error.__cause__)
 
 
 def fingerprint_of(config: str, rows: datasets.Dataset | None = None) -> str:

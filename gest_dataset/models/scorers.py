@@ -10,6 +10,7 @@ import copy
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -324,9 +325,13 @@ class LanguageModelScorer(Scorer):
                     f"is. Load it as a masked model, or with is_decoder=True."
                 )
 
+        @cache
+        def states() -> Tensor:
+            return at_positions(self._states(inputs))
+
         def agrees(compute: Callable[[Tensor], Tensor], expected: Tensor) -> bool:
             try:
-                return _close(compute(at_positions(self._states(inputs))), expected, tolerance)
+                return _close(compute(states()), expected, tolerance)
             except _UNUSABLE as error:
                 if should_reduce_batch_size(error):
                     raise

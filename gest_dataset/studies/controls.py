@@ -160,11 +160,11 @@ def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> Row:
     scores = scores.set_index(run.table["id"].to_pandas())
     texts = rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_pandas().set_index("id")
     frame = texts.join(scores, how="inner").dropna(subset=scores.columns).drop_duplicates("original")
-    words = [
+    first, second = (
         [text[slice(*spans[place])].lower() for text, spans in zip(frame[field], frame.keywords, strict=True)]
         for place, field in enumerate(FIELDS[:2])
-    ]
-    frequencies = log_relative_frequency(*words, run.manifest.language)
+    )
+    frequencies = log_relative_frequency(first, second, run.manifest.language)
     known = np.isfinite(frequencies)
     both = np.column_stack([frame[scores.columns].to_numpy(), frequencies])[known]
     correlations = [Estimate(*mean_correlation(both, [(column, 3)])) for column in range(3)]

@@ -38,7 +38,7 @@ from gest_dataset.studies.templates import AUTHORS_CONFIG, read_authors_scores
 MT, MLM, GLM, SLAVIC = "MT systems", "English MLMs", "English GLMs", "Slavic MLMs"  # rows of table 3
 _MEASURES = (TEMPLATES.name, PAIRS.name, MASCULINE_RATE.name)
 MALE_STEREOTYPES = [stereotype.id for stereotype in STEREOTYPES.values() if stereotype.gender == "male"]
-_GENDERS = {"male": 1.0, "female": 0.0, "unknown": math.nan}
+_GENDERS = {"male": 1.0, "female": 0.0}
 _INDEX = ["sentence", "stereotype"]
 _LEAST_FREQUENCY = 1e-9  # of a word that wordfreq does not have
 
@@ -116,7 +116,7 @@ def _scores_of_run(one: LabelledRun) -> Scores:
     run = one.run
     if run.manifest.measure == MASCULINE_RATE.name:
         table = run.table.to_pandas().rename(columns={"source": "sentence"}).set_index(_INDEX)
-        return Scores(one.label, MT, table[["gender"]].replace({"gender": _GENDERS}).astype(float))
+        return Scores(one.label, MT, table["gender"].map(_GENDERS).astype(float).to_frame())
     wide, config = wide_scores(run.table), run.manifest.config
     if run.manifest.measure != PAIRS.name:
         kind = MLM if one.kind == "masked" else GLM

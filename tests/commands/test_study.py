@@ -119,11 +119,9 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
     [
         (("templates",), 2, "There are no runs for this study"),
         (("templates", "nowhere"), 1, "nowhere is not a directory"),
-        (("validity",), 2, "There are no runs for this study"),
         (("topical", "--words", " , "), 2, "--words"),
         (("heuristics",), 2, "Either draw a sheet"),
         (("heuristics", "--draw", "a.csv", "--sheet", "a.csv"), 2, "Either draw a sheet"),
-        (("heuristics", "--draw", "a.csv"), 2, "either from runs"),
         (("heuristics", "--sheet", "a.csv"), 2, "a.csv does not exist"),
     ],
 )

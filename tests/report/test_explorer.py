@@ -30,6 +30,7 @@ from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.folder import find_runs
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import json_value
 from tests.support import explored, report_runs
 from tests.support.chats import MODEL, chatting, planted
 
@@ -135,6 +136,15 @@ def test_profiles_are_ln_q_around_the_middle(runs: list[LabelledRun]) -> None:
         for j, second in enumerate(found.values):
             assert found.correlations[i, j] == pytest.approx(stats.pearsonr(first, second).statistic)
     assert profiles_of(runs[:1]) == []
+
+
+def test_a_run_without_samples_of_a_stereotype_has_no_profile(runs: list[LabelledRun]) -> None:
+    result = json_value({**runs[0].result, "q": [math.nan] * 16, "q_f": math.nan, "q_m": math.nan})
+    del result["by_template"]
+    empty = replace(runs[0], run=replace(runs[0].run, result={**runs[0].run.result, "result": result}))
+    [found] = profiles_of([empty, *runs[1:]])
+    assert found.runs == runs[1:]
+    assert profiles_of([empty, runs[1]]) == []
 
 
 def test_similar_profiles_are_neighbours() -> None:

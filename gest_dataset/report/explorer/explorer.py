@@ -185,9 +185,13 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[Profiles]:
     """The profiles of the models, and those of the translators, if there are at least two runs."""
     found = []
     for symbol, name, unit in (("q", "ln q_i", "ln q_i − its middle"), ("p", "p_i", "p_i − f_m")):
-        own = [run for run in runs if all(symbol in part for part in run.templates.values())]
+        measured = [run for run in runs if all(symbol in part for part in run.templates.values())]
+        profiles = [(run, _profile(list(run.templates.values()), symbol)) for run in measured]
+        # Without samples of some stereotype a run has no middle, and so no profile
+        profiles = [(run, values) for run, values in profiles if np.isfinite(values).any()]
+        own = [run for run, _ in profiles]
         if len(own) > 1:
-            values = np.array([_profile(list(run.templates.values()), symbol) for run in own])
+            values = np.array([values for _, values in profiles])
             with np.errstate(invalid="ignore", divide="ignore"):
                 correlations = np.corrcoef(values).round(12)  # exactly 1 on the diagonal
             rows = similarity_order(values)

@@ -104,9 +104,9 @@ def translate_stereoset(
         if not any(test.rows for test in tests):
             raise TranslationError(f"No sample could be translated ({tests[0].problems['problem'][0]}).")
         record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
-        _write_folder(output, language, tests, corrected, record)
+        configs = _write_folder(output, language, tests, corrected, record)
         if language not in RELEASED:
-            _add_configs(language, tests, translator.name)
+            add_configs(configs, replace=True)
     return tests
 
 
@@ -219,8 +219,9 @@ def _write_folder(
     tests: Sequence[TranslatedTest],
     corrections: Mapping[Cell, str],
     record: dict[str, Any],
-) -> None:
-    """Write the settings first and the card last."""
+) -> list[tuple[NewConfig, list[Row]]]:
+    """Write the settings first and the card last; return the configs."""
+    system = record["settings"]["system"]
     counts = {one.test: one.counts for one in tests}
     write_json(out / RECORD, record | {"tests": counts})
     problems = pd.concat([one.problems for one in tests])
@@ -232,32 +233,14 @@ def _write_folder(
     for name, text in tables.items():
         with atomic_path(out / name) as partial:
             partial.write_text(text, encoding="utf-8")
-    for one in (one for one in tests if one.rows):
-        data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
-        write_config(out, config_name(one.test, language), data.data.table)
-    numbers = {config_name(one.test, language): len(one.rows) for one in tests if one.rows}
-    title = f"StereoSet in {LANGUAGES[language].name}"
-    write_card(
-        out,
-        Path(__file__).parent / "card.md.jinja",
-        record["command"],
-        header=card_header(title, [language, "en"], numbers),
-        title=title,
-        system=record["settings"]["system"],
-        tests=counts,
-        left_out=checks.PROBLEMS,
-        problems_file=PROBLEMS_FILE,
-        family=STEREOSET,
-    )
-
-
-def _add_configs(language: str, tests: Sequence[TranslatedTest], system: str) -> None:
-    """Add the configs to the user's own, replacing those of an earlier translation."""
     configs = []
     for one in (one for one in tests if one.rows):
+        name = config_name(one.test, language)
+        data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
+        write_config(out, name, data.data.table)
         first = one.problems[one.problems["left_out"] == "yes"].drop_duplicates("id")
         new = NewConfig(
-            name=config_name(one.test, language),
+            name=name,
             family=STEREOSET,
             description=f"StereoSet, {one.test} test, in {LANGUAGES[language].name}, translated by {system}",
             languages=(language,),
@@ -266,4 +249,17 @@ def _add_configs(language: str, tests: Sequence[TranslatedTest], system: str) ->
             dropped=first.groupby("kind", sort=False).size().to_dict(),
         )
         configs.append((new, one.rows))
-    add_configs(configs, replace=True)
+    title = f"StereoSet in {LANGUAGES[language].name}"
+    write_card(
+        out,
+        Path(__file__).parent / "card.md.jinja",
+        record["command"],
+        header=card_header(title, [language, "en"], {new.name: len(rows) for new, rows in configs}),
+        title=title,
+        system=system,
+        tests=counts,
+        left_out=checks.PROBLEMS,
+        problems_file=PROBLEMS_FILE,
+        family=STEREOSET,
+    )
+    return configs

@@ -16,7 +16,6 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer
 
 import gest_dataset
-from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import GestError, ModelError, OutputError, SettingError
 from gest_dataset.models.base import Settings
@@ -40,11 +39,7 @@ FAST: dict[str, Any] = {
 
 
 def learn(animal: str, data: Path, output: Path, **settings: Any) -> dict[str, Any]:
-    return learn_from(zoo.directory(animal), data, output, **settings)
-
-
-def learn_from(model: Path, data: Path, output: Path, **settings: Any) -> dict[str, Any]:
-    plan = Plan(str(model), [str(data)], **{**FAST, **settings})
+    plan = Plan(str(zoo.directory(animal)), [str(data)], **{**FAST, **settings})
     return train(plan, output, device="cpu", progress=False)
 
 
@@ -111,32 +106,13 @@ def test_every_kind_trains_and_scores(tmp_path: Path, animal: str) -> None:
         np.testing.assert_allclose(np.array(together[column]), np.array(alone[column]), atol=1e-5)
 
 
-def test_a_checkpoint_in_the_stereoset_study(tmp_path: Path) -> None:
-    """`gest study stereoset --nsp`: the trained head stands for the T5 wherever it is judged between."""
-    data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
-    model, trained = str(zoo.directory("t5")), tmp_path / "t5-nsp"
-    learn("t5", data, trained, max_steps=2)
-    inputs = studies.Inputs(models=[model], folder=tmp_path / "study", loading={"device": "cpu"})
-    study = studies.stereoset(inputs, ["en"], {model: str(trained)})
-    own = gest_dataset.score(str(trained), "stereoset_en_intersentence", device="cpu").result()
-    rows = [
-        dict(zip(study.table("table-3").columns, row, strict=True)) for row in study.table("table-3").rows
-    ]
-    found = {
-        row["score"]: row["value"].value for row in rows if (row["model"], row["method"]) == ("t5", "nsp")
-    }
-    assert found == pytest.approx({"LMS": own["lms"], "SS": own["ss"], "ICAT": own["icat"]})
-    assert len(rows) == len(found)
-    assert {row[2] for row in study.table("table-7").rows} == {"nsp", "generative"}
-
-
 # ---- kills -------------------------------------------------------------------------------------------------
 
 
 def _killed(model: Path, data: Path, output: Path, prepare: Callable[[], None]) -> None:
     prepare()
     torch.set_num_threads(1)
-    learn_from(model, data, output, epochs=1)
+    train(Plan(str(model), [str(data)], **{**FAST, "epochs": 1}), output, device="cpu", progress=False)
 
 
 def _die(*_: Any, **__: Any) -> None:
