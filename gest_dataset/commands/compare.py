@@ -103,10 +103,21 @@ def _show_group(rows: Sequence[Difference]) -> None:
             out.print(f"{name}: {row.missing:,} samples are in only one of the runs and are left out.")
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
-        smallest = row.comparison.smallest
-        least = format_value(math.exp(min(smallest, 700)) if kind == "ratio" else smallest, 3)
-        out.print(f"{name}: a true {kind} of {least} or more would be detected with 80 % power.")
+        out.print(f"{name}: {_power(row.comparison.smallest, kind)}")
         _show_stereotypes(row)
+
+
+def _power(smallest: float, kind: str) -> str:
+    """A sentence about the smallest difference, or logarithm of a ratio, that would be detected."""
+    if math.isnan(smallest):
+        return "all samples differ equally (or not at all), so the power is unknown."
+    least = math.expm1(min(smallest, 700)) if kind == "ratio" else smallest
+    size = (
+        format_value(least + (kind == "ratio"), 3)
+        if least >= 0.001
+        else f"{'1 + ' * (kind == 'ratio')}{least:.1g}"
+    )
+    return f"a true {kind} of {size} or more would be detected with 80 % power."
 
 
 def _numbers(found: Comparison | StereotypeDifference, kind: str) -> tuple[str, ...]:

@@ -60,6 +60,7 @@ class SmoothFunction:
     value: Callable[[Floats], Floats]
     gradient: Callable[[Floats], Floats]
     degrees_of_freedom: float = math.inf
+    is_linear: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def linear(weights: Floats) -> SmoothFunction:
     return SmoothFunction(
         lambda mean: np.asarray((mean * weights).sum(axis=(-2, -1))),
         lambda mean: np.broadcast_to(weights, mean.shape),
+        is_linear=True,
     )
 
 
