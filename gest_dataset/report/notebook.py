@@ -11,7 +11,6 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from gest_dataset.measures.grid import EMPTY
 from gest_dataset.report.figures import Chart, Mark, Rows, draw_charts, legend_entry, spread
 from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.report.page import load_template
