@@ -197,7 +197,10 @@ def _zero_strata(moments: Moments, strata: Ints) -> Moments:
 
 
 def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
-    """The statistic with its bounds, which are nan where a used stratum has less than two samples."""
+    """The value with its studentised bootstrap interval, or that of Student's t for few samples.
+
+    The bounds are nan if a stratum that the statistic uses has fewer than two samples.
+    """
     used = _used_strata(function, data.mean)
     ignored = np.flatnonzero(~used & (data.size < 2))
     if len(ignored):
