@@ -14,7 +14,7 @@ from gest_dataset.display import one_line
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_distinct
-from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.grid import Estimate, effect_size_text
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Headline, Measure, Result, render_text
 from gest_dataset.measures.result import template_results
 from gest_dataset.runs.folder import Run
@@ -149,6 +149,11 @@ class RunVerdict:
     summary: str
     interval: str
     sentences: list[str]
+
+    @property
+    def effect_size(self) -> str:
+        """d with its interval, for measures with g_s."""
+        return effect_size_text(self.run.result) if self.verdict != UNDEFINED else ""
 
     def positions(self) -> dict[str, float]:
         """Value, bounds, zone and null on an axis from 0 to 100 that is symmetric about the null."""
