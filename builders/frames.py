@@ -17,7 +17,7 @@ import regex
 
 from gest_dataset.builders.config import File
 from gest_dataset.builders.reading import read_text
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError
 
 _FOLDER = "JacquelineRowe/EuroGEST/evaluate_models/configs"
 SCAFFOLDS, MARKS, CODES = (
@@ -113,7 +113,7 @@ def choose_frame(sentence: str, frames: Sequence[Frame]) -> Frame:
 
 
 def _eurogest_frame(language: str, files: Mapping[str, File], kind: str) -> Frame:
-    scaffolds, marks, codes = (_read_json(files[key]) for key in (SCAFFOLDS, MARKS, CODES))
+    scaffolds, marks, codes = (json.loads(read_text(files[key])) for key in (SCAFFOLDS, MARKS, CODES))
     name = {code: name for name, code in codes.items()}.get(language)
     if name is None:
         raise ConfigError(
@@ -122,10 +122,3 @@ def _eurogest_frame(language: str, files: Mapping[str, File], kind: str) -> Fram
     opening, closing = marks[name]
     masculine, feminine = (scaffolds[side][name].strip() for side in KINDS[kind])
     return Frame(opening, closing, masculine, feminine)
-
-
-def _read_json(file: File) -> Any:
-    try:
-        return json.loads(read_text(file))
-    except ValueError as error:
-        raise DataError(f"{file} is not valid JSON: {error}") from error
