@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 _MAX_ITEMS = 20
 
 
-def run(
-    paths: list[Path],
-    as_json: bool = False,
-) -> None:
+def run(paths: list[Path], as_json: bool = False) -> None:
     """Compare runs: is one model more biased than the other?
 
     Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio.

@@ -23,10 +23,7 @@ NOTES = (
 WITHOUT_REAL = "SmolLM2 is not installed, so the results of a real model are missing here."
 
 
-def run(
-    output: Path = Path("gest-demo"),
-    full: bool = False,
-) -> None:
+def run(output: Path = Path("gest-demo"), full: bool = False) -> None:
     """Run a complete example: score a language model and a toy model, and write a report.
 
     It needs no Hub and takes about two minutes on two cores. SmolLM2-135M-Instruct, a real model from the
