@@ -26,7 +26,7 @@ def run(
     [bold]--json[/bold] prints one line of JSON per sentence, [bold]--output[/bold] writes it to a file.
     """
     from gest_dataset.gender import detect, explain
-    from gest_dataset.storage import atomic_path, check_output_file
+    from gest_dataset.storage import check_output_file, write_file
 
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
@@ -42,8 +42,7 @@ def run(
         for row, (sentence, detection) in enumerate(zip(sentences, detections, strict=True), start=1)
     ]
     if output is not None:
-        with atomic_path(output) as partial:
-            partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_file(output, "".join(f"{line}\n" for line in lines))
     else:
         for line in lines if as_json else map(explain, sentences, detections):
             out.print(line)
