@@ -103,13 +103,8 @@ def read_frames(language: str, files: Mapping[str, File], kind: str = "pronoun")
 
 def choose_frame(sentence: str, frames: Sequence[Frame]) -> Frame:
     """The frame in the script of the sentence, for languages with two scripts."""
-
-    def is_cyrillic(text: str) -> bool:
-        return _CYRILLIC.search(text) is not None
-
-    return next(
-        (frame for frame in frames if is_cyrillic(frame.masculine) == is_cyrillic(sentence)), frames[0]
-    )
+    by_script = {bool(_CYRILLIC.search(frame.masculine)): frame for frame in frames}
+    return by_script.get(bool(_CYRILLIC.search(sentence)), frames[0])
 
 
 def _eurogest_frame(language: str, files: Mapping[str, File], kind: str) -> Frame:
