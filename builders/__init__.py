@@ -18,7 +18,6 @@ Reader = Callable[..., Iterator[Row]]
 
 
 def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
-    """Make a config of its entry in `configs.yaml`."""
     module, function = entry["read"].split(".")
     reader: Reader = getattr(import_module(f"gest_dataset.builders.{module}"), function)
     arguments = entry.get("arguments", ())

@@ -119,7 +119,6 @@ def read_yaml(name: str) -> Any:
 
 
 def _feature(kind: Any) -> Any:
-    """The feature of a type in `fields.yaml`."""
     if isinstance(kind, list):
         return ClassLabel(names=kind)
     if isinstance(kind, dict):

@@ -57,7 +57,6 @@ def _to_json(result: ComparisonResult) -> dict[str, Any]:
 
 
 def _show(result: ComparisonResult) -> None:
-    """Print tables, and notes about what they are based on."""
     rows = result.differences
     if result.languages:
         languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
@@ -81,7 +80,6 @@ def _show(result: ComparisonResult) -> None:
 
 
 def _show_group(rows: Sequence[Difference]) -> None:
-    """Print the differences of one config from one baseline."""
     first, measure = rows[0], rows[0].comparison.measure
     kind = "ratio" if first.comparison.ratio else "difference"
     title = f"{first.config}: {measure} compared with {first.baseline} ({kind})"

@@ -95,7 +95,6 @@ def run(
 
 
 def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
-    """Run what is not done, and print a line for each model."""
     from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, sweep
 
     total = sum(cell.status != LEFT_OUT for cell in cells)
@@ -133,7 +132,6 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
 
 
 def _estimate(suite: Suite, output: Path | None) -> None:
-    """Print what each model takes, and the sum."""
     import pandas as pd
     import torch
     from matplotlib.ticker import EngFormatter

@@ -39,7 +39,6 @@ def _template() -> Template:
 
 
 def _block(name: str, **values: Any) -> str:
-    """One section of the template."""
     template = _template()
     return "".join(template.blocks[name](template.new_context(values))).strip("\n")
 
@@ -84,7 +83,6 @@ def card_sections(
 
 
 def _licence_cells(family: Family, configs: Sequence[Config]) -> list[str]:
-    """A row of the table of licences."""
     licences = dict.fromkeys(config.licence for config in configs if config.family == family)
     source = re.sub(r"^https?://[^/]+/(?:project/)?(.*?)/?$", r"[\1](\g<0>)", family.homepage)
     links = [link for entry in papers([family]) for link in _paper_links(entry)]

@@ -213,7 +213,6 @@ def languages() -> list[str]:
 
 
 def _grammar_file(language: str) -> Path:
-    """The grammar file of a language."""
     folder = _FOLDER if language in LANGUAGES else user_data_folder() / "rules"
     return folder / f"{language}.yaml"
 

@@ -167,7 +167,6 @@ def claim_folder(out: Path, language: str, settings: Mapping[str, Any]) -> None:
 def write_pairs(
     out: Path,
     language: str,
-    label: str,
     pairs: Pairs,
     settings: Mapping[str, Any],
     command: Sequence[str],
