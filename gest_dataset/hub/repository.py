@@ -59,7 +59,6 @@ class Repo:
     revision: str = MAIN
 
     def __post_init__(self) -> None:
-        """Refuse invalid names, and names without a namespace."""
         with convert_errors(lambda e: ConfigError(f"{self.id!r} is not a valid repository name: {e}")):
             validate_repo_id(self.id)
         if "/" not in self.id:

@@ -130,7 +130,12 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
     scores = compute_scores(model, request, cache)
     metadata = dict(scores.metadata)
     if request.settings.null:
-        metadata["null"] = _baseline_headlines(model, request, cache)
+        assert isinstance(model, LoadedModel)
+        metadata["null"] = []
+        for seed in range(1, request.settings.null + 1):
+            result = compute_scores(random_baseline(model, seed), request, cache).result()
+            headline = Estimate.of(result, request.measure.headline(result).name)
+            metadata["null"].append(headline.value)
     half = metadata["dtype"] in ("bfloat16", "float16") and metadata["device"] == "cpu"
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
@@ -139,16 +144,6 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
         metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
         metadata["notes"] = [*metadata["notes"], precision_note(metadata["dtype"], metadata["precision"])]
     return replace(scores, metadata=metadata)
-
-
-def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | None) -> list[float]:
-    """The headlines of random baselines."""
-    assert isinstance(model, LoadedModel)
-    headlines = []
-    for seed in range(1, request.settings.null + 1):
-        result = compute_scores(random_baseline(model, seed), request, cache).result()
-        headlines.append(Estimate.of(result, request.measure.headline(result).name).value)
-    return headlines
 
 
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:

@@ -38,8 +38,6 @@ _STRATUM = ["language", "outcome"]
 _LISTED = 8  # lines in a message
 GENDER, SWAPS = "gender", "swaps"
 Stratum = tuple[str, str]  # language, outcome
-
-
 _TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
 KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
@@ -74,7 +72,6 @@ class LabelledSheet:
 
 
 def key_path(sheet: Path) -> Path:
-    """The key of a sheet."""
     return sheet.with_suffix(".key.json")
 
 
@@ -102,7 +99,10 @@ def draw_sheet(
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
     else:
         found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
-        name, samples = GENDER, _translations(found)
+        tables = [run.table.to_pandas().assign(language=run.manifest.language) for run in found]
+        translations = pd.concat(tables) if tables else pd.DataFrame(columns=["problem", "gender"])
+        translations = translations[translations["problem"] == ""]
+        name, samples = GENDER, translations.assign(outcome=translations["gender"].map(_OUTCOMES))
         source = {str(run.path): run.manifest.signature for run in found}
     if samples.empty:
         raise DataError("There are no samples to draw from.")
@@ -131,15 +131,6 @@ def draw_sheet(
         rows = drawn.assign(label="")[columns].to_numpy().tolist()
         partial.write_text(csv_text(columns, rows), encoding="utf-8")
     return counts
-
-
-def _translations(runs: Sequence[Run]) -> pd.DataFrame:
-    """The translations of runs with the outcome of the heuristic."""
-    parts = [run.table.to_pandas().assign(language=run.manifest.language) for run in runs]
-    if not parts:
-        return pd.DataFrame()
-    table = pd.concat(parts)
-    return table[table["problem"] == ""].assign(outcome=lambda rows: rows["gender"].map(_OUTCOMES))
 
 
 def _pairs(file: Path) -> pd.DataFrame:

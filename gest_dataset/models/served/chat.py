@@ -63,18 +63,15 @@ def parse_chat(response: Any, model: str, address: str) -> Answer:
     ):
         message, usage = choice.get("message") or {}, response.get("usage") or {}
         tokens = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-        text, reason = _text(message.get("content")), str(choice.get("finish_reason"))
+        content = message.get("content")  # a string, or a list of parts, some of which are texts
+        parts = content if isinstance(content, list) else [content]
+        texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+        text = "".join(text for text in texts if isinstance(text, str))
+        reason = str(choice.get("finish_reason"))
         if not text.strip():
             refusal = message.get("refusal") or ""
             return Answer(refusal, *tokens, FILTERED if refusal else _PROBLEMS.get(reason, EMPTY))
-        content = (choice.get("logprobs") or {}).get("content") or [{}]
-        tops = content[0].get("top_logprobs") or ()
+        tokens_of_answer = (choice.get("logprobs") or {}).get("content") or [{}]
+        tops = tokens_of_answer[0].get("top_logprobs") or ()
         top = tuple((str(entry["token"]), float(entry["logprob"])) for entry in tops)
         return Answer(text, *tokens, FILTERED if reason == "content_filter" else "", top)
-
-
-def _text(content: Any) -> str:
-    """The text of a message: a string, or a list of parts, some of which are texts."""
-    parts = content if isinstance(content, list) else [content]
-    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
-    return "".join(text for text in texts if isinstance(text, str))
