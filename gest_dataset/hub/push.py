@@ -46,8 +46,6 @@ class Plan:
 
 
 class Pushed(NamedTuple):
-    """What was planned for one repository, and the result."""
-
     plan: Plan
     committed: Committed
 

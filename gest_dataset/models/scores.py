@@ -58,10 +58,9 @@ class Scores(RunResult):
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
         result = compute_result(MEASURES[self.metadata["measure"]], self.table, self.rows)
-        baselines = self.metadata.get("null")
-        if not baselines:
-            return result
-        return result | {"null": {"values": baselines, "low": min(baselines), "high": max(baselines)}}
+        if baselines := self.metadata.get("null"):
+            result["null"] = {"values": baselines, "low": min(baselines), "high": max(baselines)}
+        return result
 
     @property
     def signature(self) -> str:
@@ -77,10 +76,7 @@ class Scores(RunResult):
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """Scores, and the folder and the result of their run if it is written.
-
-    `new` is False if the run was already finished and only read.
-    """
+    """Scores, the folder and the result of their run if there is one, and whether it was not just read."""
 
     scores: Scores
     path: Path = Path()
@@ -253,7 +249,6 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
 
 
 def precision_note(dtype: str, error: dict[str, Any]) -> str:
-    """The error in words."""
     if not error["samples"]:
         return f"{dtype}: no sample has a score both in this type and in float32"
     return (

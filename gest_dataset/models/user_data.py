@@ -20,16 +20,15 @@ from gest_dataset.measures import measure_of
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 _INTEGER = Value("int32")
-_SPAN = KIND_FIELDS["neutral"]["masculine_span"].feature
-_SPAN_MEANING = "[start, end] in characters"
+_SPAN = (KIND_FIELDS["neutral"]["masculine_span"].feature, "[start, end] in characters")
 # Field -> its type, and what a cell must be; other fields are texts
 _FIELDS: dict[str, tuple[Any, str]] = {
     "id": (STRING, "the name of a sample"),
     "stereotype": (_INTEGER, f"the number of a stereotype, 1 to {len(STEREOTYPES)}"),
     "word_index": (_INTEGER, "the number of a word, from 0"),
     "occupation_gender": (STRING, f"one of {', '.join(GENDERS)}"),
-    "masculine_span": (_SPAN, _SPAN_MEANING),
-    "feminine_span": (_SPAN, _SPAN_MEANING),
+    "masculine_span": _SPAN,
+    "feminine_span": _SPAN,
     "keywords": (KIND_FIELDS["quadruplets"]["keywords"].feature, "4 pairs [start, end] of characters"),
 }
 _TEXT = (STRING, "a text")

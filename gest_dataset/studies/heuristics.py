@@ -44,10 +44,7 @@ KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """A sheet of one of the `KINDS`: language, outcome and label of each row, and the sizes of the strata.
-
-    The sizes are empty if they are unknown.
-    """
+    """A sheet of one of the `KINDS`: language, outcome and label of each row; sizes of strata, if known."""
 
     kind: Mapping[str, Any]
     rows: pd.DataFrame
@@ -61,7 +58,6 @@ class LabelledSheet:
 
     @property
     def legend(self) -> str:
-        """The labels and their meanings."""
         return ", ".join(f"{label} ({meaning})" for label, meaning in self.kind["labels"].items())
 
     def share_right(self, outcome: str, rows: pd.DataFrame) -> Estimate:
@@ -193,8 +189,7 @@ def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
     rows = []
     for first, second, label in zip(stripped, stripped[1:], stripped[2:], strict=False):
         if label in KINDS[SWAPS]["labels"] and first and second:
-            is_positive = isinstance(differing_word(first, second), WordDifference)
-            rows.append(("", "positive" if is_positive else "negative", label))
+            rows.append(("", first_letter_outcome(first, second) or "negative", label))
     if not rows:
         raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
     return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]), {})
@@ -232,10 +227,7 @@ def heuristics(sheet: str | Path) -> Study:
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:
-    """The share of samples whose label is one of the letters in `right[outcome]`, weighted by stratum.
-
-    Also the number of all samples with these outcomes.
-    """
+    """The share, weighted by stratum, with a label in `right[outcome]`; the number with these outcomes."""
     sizes = {stratum: size for stratum, size in labelled.population.items() if stratum[1] in right}
     number = sum(sizes.values())
     if not number:

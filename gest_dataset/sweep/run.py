@@ -99,7 +99,6 @@ def sweep(
 
 
 def jobs_of(cells: Iterable[Cell]) -> list[Job]:
-    """Group the cells to do by model."""
     to_do = [cell for cell in cells if cell.status == TO_DO]
     return [list(group) for _, group in groupby(to_do, lambda cell: cell.model.name)]
 

@@ -99,7 +99,6 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
 
 
 def _show(study: Study, folder: Path, as_json: bool) -> None:
-    """Write a study, and print its tables."""
     page = study.write(folder, command_line())
     if as_json:
         show_json(study.to_json())

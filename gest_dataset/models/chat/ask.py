@@ -167,10 +167,7 @@ def run(
     command: Sequence[str],
     on_estimate: Callable[[Estimate], None] = lambda estimate: None,
 ) -> Answers:
-    """The answers of a model, recorded as a run in `path`; a finished run is read instead.
-
-    `on_estimate` receives what the missing prompts will take, before they are asked.
-    """
+    """The answers of a model, recorded as a run in `path`; a finished run is read instead."""
     task = prepare(settings)
     chat_model = _open_model(model, settings)
     identity = {
