@@ -14,13 +14,19 @@ import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.errors import DataError
-from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.grid import EFFECT_SIZE, Estimate, effect_size_text
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import pooled_deviation
+from gest_dataset.statistics.bootstrap import deviation_of_squares, standardised
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
-from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates
+from gest_dataset.statistics.stereotype_rate import (
+    LN_MEAN,
+    LN_Q,
+    exp,
+    resample_templates,
+    template_squares,
+)
 from gest_dataset.statistics.verdict import verdict
 from gest_dataset.statistics.weights import permutation_p
 
@@ -75,8 +81,13 @@ def with_verdict(
     head = measure.headline(result)
     low, high = zone or head.zone_bounds(result)
     estimate = Estimate.of(result, head.name)
+    least, most = (
+        result.get(f"{head.name}_{end}", bound)  # if refusals were all of one kind
+        for end, bound in (("lowest_low", estimate.low), ("highest_high", estimate.high))
+    )
     # ties count as losses; counted as wins they would raise the upper bound
-    decision = verdict(estimate.low, estimate.high + result.get(f"{head.name}_ties", 0.0), (low, high))
+    most += result.get(f"{head.name}_ties", 0.0)
+    decision = verdict(least, most, (low, high)) if not math.isnan(estimate.low) else "undefined"
     return result | {"verdict": decision, "zone_low": low, "zone_high": high}
 
 
@@ -120,20 +131,19 @@ def wide_scores(scores: pa.Table) -> pd.DataFrame:
 
 
 def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> dict[str, Any]:
-    """The bounds of the mean g_s over templates, and the ranks and permutation test of the mean ln q_i."""
+    """The bounds of the mean g_s over templates, its d, and ranks and permutation test of the mean ln q_i."""
     wide = wide_scores(scores)
-    stereotypes = wide.index.get_level_values("stereotype").to_numpy()
+    stereotypes = wide.index.get_level_values("stereotype").to_numpy() - 1
     units = sample_units(measure.unit, wide.index.get_level_values("id").tolist(), rows)
     unit_codes = checks.unit_codes("units", units, len(wide))
-    resamples = resample_templates(wide.to_numpy(), stereotypes - 1, unit_codes)
+    resamples = resample_templates(wide.to_numpy(), stereotypes, unit_codes)
     bounds = resamples.entries("g_s", LN_MEAN, exp)
     del bounds["g_s"]
+    bounds |= resamples.entries("d", standardised(LN_MEAN, stereotypes, len(LN_Q)))
     rates, differences = families(resamples, LN_Q)
     lowest, highest = rank_bounds(differences, len(LN_Q))
-    complete = wide.dropna()
-    means = complete.to_numpy().mean(axis=1)
     return bounds | {
-        "g_s_spread": pooled_deviation(means, complete.index.get_level_values("stereotype").to_numpy()),
+        "g_s_spread": deviation_of_squares(template_squares(wide.to_numpy(), stereotypes), stereotypes),
         "g_s_permutation_p": permutation_p(rates.value),
         "feminine_ranks": feminine_ranks(rates.value.tolist()),
         "feminine_ranks_low": lowest,
@@ -147,7 +157,8 @@ def headline_text(measure: Measure, result: Result) -> str:
     estimate = Estimate.of(result, name)
     if math.isnan(estimate.value):
         return f"{name}={measure.describe_undefined(result)[0].lower()}"
-    return f"{'mean ' if 'by_template' in result else ''}{name}={estimate}"
+    size = f", {effect_size_text(result)}".replace(" d ", " d=") if EFFECT_SIZE in result else ""
+    return f"{'mean ' if 'by_template' in result else ''}{name}={estimate}{size}"
 
 
 def estimates(result: Result, name: str) -> list[Estimate]:
