@@ -78,9 +78,9 @@ def run(
         ids = ", ".join(cluster.submit_to_slurm(selected, suite_file, output))
         out.print(f"Submitted {ids}. The last job builds {output}/{PAGE}; logs are in {output}/slurm.")
         return
-    if task is not None and not 0 <= task < len(selected.models):
-        raise ConfigError(f"--task {task}: the suite has models 0 to {len(selected.models) - 1}.")
     if task is not None:
+        if not 0 <= task < len(selected.models):
+            raise ConfigError(f"--task {task}: the suite has models 0 to {len(selected.models) - 1}.")
         selected = replace(selected, models=[selected.models[task]])
     cells = list_cells(selected, output)
     if not leaderboard:
