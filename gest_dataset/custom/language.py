@@ -21,7 +21,7 @@ from gest_dataset.gender import detect
 from gest_dataset.gender import grammar as grammars
 from gest_dataset.gender.grammar import FEMALE, MALE, Grammar
 from gest_dataset.languages import LANGUAGES, SOURCE, Language
-from gest_dataset.storage import atomic_path, csv_text
+from gest_dataset.storage import csv_text, write_file
 from gest_dataset.translation.sentences import gest_sentences
 
 REPORT = "rejected.csv"
@@ -155,8 +155,7 @@ def add_language(
     report_path = default_report if report is None else Path(report).expanduser()
     lines = [{"file": read.path.name, **row} for read in files.values() for row in read.rejected]
     cells = ([line.get(column, "") for column in _REPORT_COLUMNS] for line in lines)
-    with atomic_path(report_path) as partial:
-        partial.write_text(csv_text(_REPORT_COLUMNS, cells), encoding="utf-8")
+    write_file(report_path, csv_text(_REPORT_COLUMNS, cells))
     return AddedLanguage(language, tuple(configs), files, confirmed, report_path)
 
 
