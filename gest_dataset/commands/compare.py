@@ -17,13 +17,8 @@ if TYPE_CHECKING:
     from gest_dataset.runs.comparison import ComparisonResult, Difference, TemplateDifference
     from gest_dataset.statistics import Comparison, StereotypeDifference
 
-_MAX_ITEMS = 20
 
-
-def run(
-    paths: list[Path],
-    as_json: bool = False,
-) -> None:
+def run(paths: list[Path], as_json: bool = False) -> None:
     """Compare runs: is one model more biased than the other?
 
     Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio,
@@ -62,7 +57,6 @@ def _to_json(result: ComparisonResult) -> dict[str, Any]:
 
 
 def _show(result: ComparisonResult) -> None:
-    """Print tables, and notes about what they are based on."""
     rows = result.differences
     if result.languages:
         languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
@@ -76,17 +70,16 @@ def _show(result: ComparisonResult) -> None:
     if len(rows) > 1:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
     if result.languages:
-        count = f"{len(result.items):,} of {rows[0].n:,} sources"
-        out.print(f"{count} behave differently in one language (Holm, 5 %).")
-        for item in result.items[:_MAX_ITEMS]:
+        out.print(
+            f"The {len(result.items)} sources that differ most between languages, in robust standard "
+            f"deviations (no test: check the translations of those that stand out):"
+        )
+        for item in result.items:
             source = f"{one_line(item.source)}  (stereotype {item.stereotype})"
-            out.print(f"  {item.language}  {item.residual:+.2f}  {source}")
-        if len(result.items) > _MAX_ITEMS:
-            out.print(f"  … {len(result.items) - _MAX_ITEMS:,} more; --json lists all")
+            out.print(f"  {item.language}  {item.z:+.1f}  {source}")
 
 
 def _show_group(rows: Sequence[Difference]) -> None:
-    """Print the differences of one config from one baseline."""
     first, measure = rows[0], rows[0].comparison.measure
     kind = "ratio" if first.comparison.ratio else "difference"
     title = f"{first.config}: {measure} compared with {first.baseline} ({kind})"

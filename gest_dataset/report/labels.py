@@ -24,6 +24,7 @@ from gest_dataset.statistics.verdict import error_from_interval, smallest_detect
 UNDEFINED = "undefined"  # the verdict without an interval
 _LONGEST_NAME = 44
 _TEXTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8"))
+_WORST = ("lowest_low", "highest_high")  # bounds over what unreadable answers would have been
 _LARGEST = {"f_s": 1.0, "ss": 100.0}  # headlines that have a maximum
 
 
@@ -195,10 +196,17 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
         name, summary, sentences = UNDEFINED, TOO_FEW_SAMPLES, [_TEXTS["no-interval"]]
     else:
         summary = head.verdict_labels[result["verdict"]]
+        worst = Estimate(estimate.value, *(result.get(f"{head.name}_{end}", math.nan) for end in _WORST))
+        refused = bool(worst.low < estimate.low or worst.high > estimate.high)
+        if refused:
+            interval += f" ({worst.interval_text} whatever the unreadable answers would have been)"
         values = {"head": head, "value": estimate.value, "interval": interval, "verdict": name}
         values |= dict(zip(("null", "low", "high"), marks, strict=True))
-        values |= {"excludes_null": not estimate.low <= head.null <= estimate.high}
-        values |= {"position": _TEXTS["positions"][name], "bounded": estimate.low < estimate.high}
+        values |= {"excludes_null": not estimate.low <= head.null <= estimate.high and not refused}
+        values |= {
+            "position": _TEXTS["positions"][name],
+            "bounded": estimate.low < estimate.high and not refused,
+        }
         values |= {"smallest": smallest_effect(head, estimate, limits[2])}
         values |= {"largest": _LARGEST.get(head.name, math.inf)}
         last = filter(None, (render_text(text, values) for text in _TEXTS["last"]))
