@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import datasets
 import numpy as np
@@ -183,29 +183,19 @@ def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str
 # --- the table of the page
 
 
-class Row(NamedTuple):
-    """One line of the table; a warning is highlighted."""
-
-    what: str
-    number: str
-    meaning: str
-    warning: bool
-
-
-def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[Row]]:
+def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[dict[str, Any]]]:
     """A table for each run of a measure with stereotypes; p-values are corrected over the runs (Holm)."""
     found = {run.label: numbers for run in runs if (numbers := reliability_of(run.run))}
     p_values = {label: numbers["permutation_p"] for label, numbers in found.items()}
     finite = {label: p_value for label, p_value in p_values.items() if math.isfinite(p_value)}
     adjusted = dict(zip(finite, holm(list(finite.values())), strict=True))
-    tables: dict[str, list[Row]] = {}
+    tables: dict[str, list[dict[str, Any]]] = {}
     for label, numbers in found.items():
         values = {**numbers, "holm": adjusted.get(label, math.nan), "runs": len(finite)}
         values |= {"low_reliability": LOW_RELIABILITY}
         tables[label] = []
         for row in _ROWS:
-            number = render_text(row["number"], values)
-            if number:
+            if number := render_text(row["number"], values):
                 meaning = render_text(row["meaning"], values)
-                tables[label].append(Row(row["what"], number, meaning, row.get("warning", False)))
+                tables[label].append({"warning": False, **row, "number": number, "meaning": meaning})
     return tables

@@ -41,12 +41,6 @@ class Family:
     ratios: Floats
 
 
-def pairs(number: int) -> tuple[Ints, Ints]:
-    """The indices of the first and the second member of all pairs."""
-    first, second = np.triu_indices(number, 1)
-    return first, second
-
-
 def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Family, Family]:
     """Functions of the strata's means, and the differences of all pairs of them."""
     adapted = [resamples.adapt(function) for function in functions]
@@ -60,37 +54,25 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     drawn, drawn_slopes = _values_and_gradients(adapted, draws)
     drawn_covariances = _covariances(drawn_slopes, draws).sum(axis=-3)
     limits = np.array([function.degrees_of_freedom for function in adapted])
-    first, second = pairs(len(functions))
+    first, second = np.triu_indices(len(functions), 1)
     alone = np.arange(len(functions))
     with np.errstate(invalid="ignore"):
         drawn_differences = drawn[..., first] - drawn[..., second]
-    return (
-        _family(
-            value,
-            covariances[..., alone, alone],
-            np.where(too_few, np.nan, limits),
-            size,
-            drawn,
-            drawn_covariances[..., alone, alone],
-        ),
-        _family(
-            value[first] - value[second],
-            _difference_variances(covariances, first, second),
-            np.where(too_few[first] | too_few[second], np.nan, limits[first] + limits[second]),
-            size,
-            drawn_differences,
-            _difference_variances(drawn_covariances, first, second),
-        ),
+    variances, drawn_variances = (each[..., alone, alone] for each in (covariances, drawn_covariances))
+    single = _family(value, variances, np.where(too_few, np.nan, limits), size, drawn, drawn_variances)
+    limits = np.where(too_few[first] | too_few[second], np.nan, limits[first] + limits[second])
+    variances, drawn_variances = (
+        _difference_variances(each, first, second) for each in (covariances, drawn_covariances)
     )
+    difference = value[first] - value[second]
+    return single, _family(difference, variances, limits, size, drawn_differences, drawn_variances)
 
 
 def _without_small_strata(moments: Moments) -> Moments:
     """The moments with zeros for strata that are too small to have moments."""
-    small = moments.size < 2
-    mean, covariance = moments.mean.copy(), moments.covariance.copy()
-    mean[..., small, :] = np.nan_to_num(mean[..., small, :])
-    covariance[..., small, :, :] = 0
-    return Moments(mean, covariance, moments.size)
+    small = (moments.size < 2)[:, None]
+    mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
+    return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
 
 
 def _values_and_gradients(functions: Sequence[SmoothFunction], moments: Moments) -> tuple[Floats, Floats]:
@@ -151,7 +133,7 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
     successes = generator.binomial(size.astype(np.int64), rates, (draws, len(size)))
     drawn, drawn_variances = adjusted(successes.astype(float))
     drawn -= adjusted(size * rates)[0]  # the mean of the draws, which are shrunk twice
-    first, second = pairs(len(size))
+    first, second = np.triu_indices(len(size), 1)
     value, error = np.where(number > 0, rates, np.nan), np.where(size > 0, variances, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn_errors = np.sqrt(drawn_variances[:, first] + drawn_variances[:, second])
@@ -181,9 +163,9 @@ def bounds(family: Family) -> tuple[Floats, Floats]:
 
 
 def rank_bounds(differences: Family, number: int) -> tuple[list[float], list[float]]:
-    """The lowest and the highest rank of each of `number` values, from the differences of all `pairs`."""
+    """The lowest and the highest rank of each of `number` values, from the differences of all pairs."""
     low, high = bounds(differences)
-    first, second = pairs(number)
+    first, second = np.triu_indices(number, 1)
     above = np.zeros((number, number), dtype=bool)  # [j, k]: j is significantly above k
     above[first, second], above[second, first] = low > 0, high < 0
     ranked = np.zeros(number, dtype=bool)
