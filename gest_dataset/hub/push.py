@@ -113,12 +113,15 @@ def metric_files() -> dict[str, Files]:
     package = Path(__file__).parent.parent
     # in the package if installed, at the top of a checkout otherwise
     parent = package if (package / "metrics").exists() else package.parent
+    page = parent / "metrics" / "app.py"
+    folders = sorted(path.parent for path in page.parent.glob("*/requirements.txt"))
+    names = ("README.md", "requirements.txt")
     return {
         folder.name: {
-            name: (folder / name).read_bytes()
-            for name in ("README.md", "app.py", "requirements.txt", f"{folder.name}.py")
+            path.name: path.read_bytes()
+            for path in (page, folder / f"{folder.name}.py", *(folder / name for name in names))
         }
-        for folder in sorted(path.parent for path in (parent / "metrics").glob("*/requirements.txt"))
+        for folder in folders
     }
 
 

@@ -129,15 +129,13 @@ def bootstrap_moments(samples: Sequence[Floats], draws: int = DRAWS, seed: int =
     generator = np.random.default_rng(seed)
     width = samples[0].shape[1]
     size = np.array([len(rows) for rows in samples], dtype=float)
-    too_large = draws * len(samples) * width**2 > _MAX_COVARIANCES
-    if too_large:
-        draws = 1
-    mean = np.full((draws, len(samples), width), np.nan)
-    covariance = np.full((draws, len(samples), width, width), np.nan)
-    if not too_large:
-        for i, rows in enumerate(samples):
-            if len(rows) > 1:
-                mean[:, i], covariance[:, i] = _resample_stratum(rows, draws, generator)
+    if draws * len(samples) * width**2 > _MAX_COVARIANCES:
+        draws = 0
+    mean = np.full((max(draws, 1), len(samples), width), np.nan)
+    covariance = np.full((max(draws, 1), len(samples), width, width), np.nan)
+    for i, rows in enumerate(samples):
+        if draws and len(rows) > 1:
+            mean[:, i], covariance[:, i] = _resample_stratum(rows, draws, generator)
     return Moments(mean, covariance, size)
 
 
