@@ -20,14 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics.bootstrap import (
-    LEVEL,
-    MIN_DEGREES_OF_FREEDOM,
-    Moments,
-    Resamples,
-    SmoothFunction,
-    welch_satterthwaite,
-)
+from gest_dataset.statistics import bootstrap
+from gest_dataset.statistics.bootstrap import LEVEL, Moments, Resamples, SmoothFunction
 from gest_dataset.statistics.checks import Floats, Ints
 
 
@@ -101,7 +95,7 @@ def _family(
     variances = np.maximum(variances, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = [
-            min(welch_satterthwaite(column, size), limit)
+            min(bootstrap.welch_satterthwaite(column, size), limit)
             for column, limit in zip(variances.T, limits, strict=True)
         ]
         ratios = (drawn - value) / np.sqrt(np.maximum(drawn_variances, 0))
@@ -152,7 +146,7 @@ def bounds(family: Family) -> tuple[Floats, Floats]:
     number = int(varies.sum())
     level = (1 + LEVEL ** (1 / max(number, 1))) / 2
     critical = np.asarray(special.stdtrit(family.degrees_of_freedom, level))
-    if number and family.degrees_of_freedom[varies].min() >= MIN_DEGREES_OF_FREEDOM:
+    if number and family.degrees_of_freedom[varies].min() >= bootstrap.MIN_DEGREES_OF_FREEDOM:
         sizes = np.abs(family.ratios[:, varies])
         largest = np.sort(np.where(np.isfinite(sizes), sizes, np.inf).max(axis=1))
         quantile = largest[min(len(largest), math.ceil((len(largest) + 1) * LEVEL)) - 1]
