@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from gest_dataset.runs.comparison import ComparisonResult, Difference, TemplateDifference
     from gest_dataset.statistics import Comparison, StereotypeDifference
 
-_MAX_ITEMS = 20
-
 
 def run(
     paths: list[Path],
@@ -74,13 +72,13 @@ def _show(result: ComparisonResult) -> None:
     if len(rows) > 1:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
     if result.languages:
-        count = f"{len(result.items):,} of {rows[0].n:,} sources"
-        out.print(f"{count} behave differently in one language (Holm, 5 %).")
-        for item in result.items[:_MAX_ITEMS]:
+        out.print(
+            f"The {len(result.items)} sources that differ most between languages, in robust standard "
+            f"deviations (no test: check the translations of those that stand out):"
+        )
+        for item in result.items:
             source = f"{one_line(item.source)}  (stereotype {item.stereotype})"
-            out.print(f"  {item.language}  {item.residual:+.2f}  {source}")
-        if len(result.items) > _MAX_ITEMS:
-            out.print(f"  … {len(result.items) - _MAX_ITEMS:,} more; --json lists all")
+            out.print(f"  {item.language}  {item.z:+.1f}  {source}")
 
 
 def _show_group(rows: Sequence[Difference]) -> None:

@@ -73,7 +73,7 @@ class Difference:
 class ComparisonResult:
     """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config.
 
-    Over several `languages`, `items` are the sources that behave differently in one of them.
+    Over several `languages`, `items` are the sources that differ most between them.
     """
 
     differences: list[Difference]

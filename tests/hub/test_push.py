@@ -118,7 +118,7 @@ def test_text_of_others_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
     header = yaml.safe_load(text.split(b"---\n")[1])
     assert set(header["language"]) == {"no", "sk", "en"}
     # the repository has data under both licences now: theirs, and that of our data
-    assert (header["license"], header["pretty_name"]) == (["mit", "other"], "Ours")
+    assert (header["license"], header["pretty_name"]) == (["mit", "apache-2.0"], "Ours")
     assert b"<!-- gest push: begin about" not in text  # the card has an introduction of its own
     check(hub, tmp_path, "sk_pairs", default="mine")
     assert load_dataset(SET, "mine", split="train", cache_dir=str(tmp_path / "rows"))["x"][:] == [1]
