@@ -194,13 +194,8 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         return None
     own = models.pop(published_name(metadata) or "", None)
     last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]
-    return Ranking(
-        g_s,
-        f"{metadata['kind']} models in {among}",
-        models,
-        own,
-        last if last in models else None,
-    )
+    namesake = last if last in models else None
+    return Ranking(g_s, f"{metadata['kind']} models in {among}", models, own, namesake)
 
 
 def _from_hub(metadata: Mapping[str, Any]) -> bool:
