@@ -52,7 +52,6 @@ def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
 
 
 def read_header(card: bytes, repo: str) -> Header:
-    """Parse the YAML header of a card."""
     return _parse_header(_split(card, repo)[1], repo)
 
 
