@@ -307,8 +307,7 @@ def differences(number: int) -> Numbers:
 
 
 def _rows(table: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = published.load(table)["rows"]
-    return rows
+    return list(published.load(table)["rows"])
 
 
 def _english(kind: str) -> list[dict[str, Any]]:
