@@ -135,11 +135,8 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
 
 
 def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Parameter], str | None]:
-    """The model in float32 with a new head, its tokenizer, the weights of the head, and the revision.
-
-    It is first loaded as a language model, which checks its files.
-    """
-    language_model = load_model(name, Settings(device="cpu", dtype="float32"))
+    """The model in float32 with a new head, its tokenizer, the weights of the head, and the revision."""
+    language_model = load_model(name, Settings(device="cpu", dtype="float32"))  # checks the files
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
     set_seed(seed)
