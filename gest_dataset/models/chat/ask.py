@@ -24,9 +24,9 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.progress import ProgressWriter
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
-from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"

@@ -33,7 +33,7 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknown_token_ids
-from gest_dataset.runs.progress import ProgressWriter
+from gest_dataset.progress import ProgressWriter
 from gest_dataset.storage import CHOOSE
 
 SERVER = "server"
