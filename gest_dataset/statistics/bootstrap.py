@@ -65,7 +65,7 @@ class SmoothFunction:
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and p-value against 0."""
+    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and both p-values against 0."""
 
     value: float
     low: float
@@ -73,6 +73,7 @@ class Interval:
     analytic_low: float
     analytic_high: float
     p_value: float
+    analytic_p_value: float = math.nan
 
 
 UNDEFINED = Interval(*[math.nan] * 6)
@@ -212,12 +213,13 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
         return Interval(value, *[math.nan] * 5)
     if total == 0:
         p_value = 1.0 if value == 0 else _p_of_constant(function, data, draws)
-        return Interval(value, value, value, value, value, p_value)
+        return Interval(value, value, value, value, value, p_value, p_value)
     error = math.sqrt(total)
     freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
     analytic = (value - reach, value + reach)
-    students = Interval(value, *analytic, *analytic, 2 * float(special.stdtr(freedom, -abs(value) / error)))
+    students_p = 2 * float(special.stdtr(freedom, -abs(value) / error))
+    students = Interval(value, *analytic, *analytic, students_p, students_p)
     if freedom < MIN_DEGREES_OF_FREEDOM:
         return students
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -225,7 +227,7 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
     if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
         return students  # too many resamples miss the few rows that differ
     low, high, p_value = studentised(value, error, ratios)
-    return Interval(value, low, high, *analytic, p_value)
+    return Interval(value, low, high, *analytic, p_value, students_p)
 
 
 def welch_satterthwaite(variances: Floats, size: Floats) -> float:
