@@ -23,7 +23,7 @@ from gest_dataset.data.build import SIGNATURE, Built, all_built
 from gest_dataset.data.folder import CARD, read_table
 from gest_dataset.data.licences import hub_ids
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
@@ -40,7 +40,6 @@ def _template() -> Template:
 
 
 def _block(name: str, **values: Any) -> str:
-    """One section of the template."""
     template = _template()
     return "".join(template.blocks[name](template.new_context(values))).strip("\n")
 
@@ -50,8 +49,7 @@ def write_card(out: Path) -> Sequence[Built]:
     builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
     sections = card_sections([built.config for built in builds], builds, "path/or/repo")
     text = "\n\n".join([f"---\n{built_header(builds)}\n---\n{SIGNATURE}", *sections.values()])
-    with atomic_path(out / CARD) as partial:
-        partial.write_text(f"{text}\n", encoding="utf-8")
+    write_file(out / CARD, f"{text}\n")
     return builds
 
 

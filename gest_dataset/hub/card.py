@@ -52,7 +52,6 @@ def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
 
 
 def read_header(card: bytes, repo: str) -> Header:
-    """Parse the YAML header of a card."""
     return _parse_header(_split(card, repo)[1], repo)
 
 
@@ -88,9 +87,6 @@ def _invalid_card(repo: str, problem: str) -> HubError:
     return HubError(
         f"The card of {repo} is invalid: {problem}. Nothing was changed; fix README.md on the Hub and rerun."
     )
-
-
-# ---- the header --------------------------------------------------------------------------------------------
 
 
 def _parse_header(text: str, repo: str) -> Header:
@@ -159,9 +155,6 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
     if len(dict(keys)) < len(keys) or _parse_header(result, repo) != expected:
         raise _invalid_card(repo, "each key of the header must begin a line, and occur once")
     return result
-
-
-# ---- the sections ------------------------------------------------------------------------------------------
 
 
 def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str) -> str:

@@ -84,7 +84,6 @@ class LoadedModel:
         }
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
-        """Further metadata."""
         return {
             "from_hub": self.from_hub,
             "requested_revision": self.requested_revision,
@@ -99,7 +98,6 @@ class LoadedModel:
         return {"quantization": self.quantization} if self.quantization else {}
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
-        """The tokenizer as a probe needs it."""
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def log_probs(
@@ -126,7 +124,6 @@ class LoadedModel:
         return generate(self.model, self.tokenizer, self.name, prompts, sampling)
 
     def scorer(self) -> Scorer:
-        """The scorer of this kind of model."""
         pad_id = self.tokenizer.pad_token_id or 0
         if pad_id >= getattr(self.model.config.get_text_config(), "vocab_size", pad_id + 1):
             pad_id = 0  # a token that was added later may have no embedding
@@ -262,16 +259,14 @@ def _checked_name(model: Any) -> str:
 
 
 def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, str]:
-    """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind.
-
-    The configuration of a GGUF file is None, because reading it takes seconds.
-    """
+    """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind."""
     path = names.gguf_path(name)
     if settings.revision and (path is not None or Path(name).exists()):
         raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
     if path is not None:
         if not path.is_file():
             raise SettingError(f"There is no file {path}. Give the path of a .gguf file.")
+        # reading the configuration of a GGUF file takes seconds
         return {"name": path.parent, "gguf_file": path.name}, None, CAUSAL
     if name.startswith((".", "/", "~")) and not Path(name).exists():
         raise ModelError(f"There is no folder {name}. Give a Hub id, or a folder or .gguf file of a model.")
@@ -290,16 +285,14 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
 
 
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
-    """Require character offsets, a vocabulary, and an embedding for every token of it.
-
-    For a folder without a tokenizer, transformers returns one with special tokens only.
-    """
+    """Require character offsets, a vocabulary, and an embedding for every token of it."""
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(
             f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. Save it with a "
             f"tokenizer.json (transformers converts most tokenizers: install sentencepiece)."
         )
     vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
+    # for a folder without a tokenizer, transformers returns one with special tokens only
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
         raise ModelError(

@@ -68,21 +68,20 @@ def write_leaderboard(
     differences, notes = compare_models(lines, folder, on_pair)
     table = pa.Table.from_pylist(lines, _SCHEMA)
     write_table(folder / "leaderboard.parquet", table)
+    rows = []
+    for one in differences:
+        found, templates = one.comparison, "+".join(map(str, one.templates))
+        values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
+        numbers = (found.p_value, one.p_holm, one.n, one.missing)
+        rows.append((one.config, one.run, one.baseline, templates, *values, *numbers))
     for name, text in {
         "leaderboard.csv": csv_text(COLUMNS, (list(line.values()) for line in table.to_pylist())),
-        "differences.csv": csv_text(_DIFFERENCES, map(_difference_row, differences)),
+        "differences.csv": csv_text(_DIFFERENCES, rows),
         PAGE: render_page(title, lines, differences, notes, command),
     }.items():
         with atomic_path(folder / name) as partial:
             partial.write_text(text, encoding="utf-8")
     return lines
-
-
-def _difference_row(one: Difference) -> tuple[Any, ...]:
-    found = one.comparison
-    values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
-    numbers = (found.p_value, one.p_holm, one.n, one.missing)
-    return one.config, one.run, one.baseline, "+".join(map(str, one.templates)), *values, *numbers
 
 
 def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
@@ -139,10 +138,7 @@ def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
 def compare_models(
     lines: Sequence[Line], folder: Path, on_pair: Callable[[], None] = lambda: None
 ) -> tuple[list[Difference], dict[str, str]]:
-    """Compare all pairs of models on each config; the first models of the suite if there are many.
-
-    Returns the differences, and a note for each config where models were not compared.
-    """
+    """The differences of all pairs of the first models, and a note for each config that lacks some."""
     differences: list[Difference] = []
     notes: dict[str, str] = {}
     done = [line for line in lines if line["status"] == DONE and not line["template"]]
