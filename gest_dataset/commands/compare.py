@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def run(paths: list[Path], as_json: bool = False) -> None:
     """Compare runs: is one model more biased than the other?
 
-    Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio.
+    Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio,
+    and d = ln g_s / s as a difference, since g_s also differs by how extreme a model's probabilities are.
     p-values are corrected for the number of comparisons (Holm). Each comes with the smallest difference that
     these samples would detect. Folders are compared config by config, languages on the source sentences that
     they share.
@@ -49,6 +50,7 @@ def _to_json(result: ComparisonResult) -> dict[str, Any]:
         for part, source in zip([entry, *entry["by_template"]], _parts(row), strict=True):
             found = source.comparison
             part["comparison"] |= {"ratio_interval": found.times, "smallest": found.smallest}
+        entry["disagreement"] = row.disagreement()
         for part, stereotype in zip(entry["by_stereotype"], row.by_stereotype, strict=True):
             part |= {"ratio_interval": stereotype.times, "shown": stereotype.shown}
     return content | {"unmatched": [str(path) for path in result.unmatched]}
@@ -88,17 +90,29 @@ def _show_group(rows: Sequence[Difference]) -> None:
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, _parts(row), strict=True):
-            p_value = "<0.001" if part.p_holm < 0.001 else format_value(part.p_holm, 3)
-            lines.append((name, *_numbers(part.comparison, kind), p_value, part.n))
+            lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), part.n))
     show_table(title, ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples"), lines)
+    sizes = [
+        (one_line(row.run), *_numbers(row.effect_size, "difference"), _p_value(row.p_holm_effect_size))
+        for row in rows
+        if row.effect_size
+    ]
+    if sizes:
+        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", INTERVAL, "p (Holm)"), sizes)
     for row in rows:
         name = one_line(row.run)
+        if disagreement := row.disagreement():
+            out.print(f"{name}: {disagreement}")
         if row.missing:
             out.print(f"{name}: {row.missing:,} samples are in only one of the runs and are left out.")
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
         out.print(f"{name}: {_power(row.comparison.smallest, kind)}")
         _show_stereotypes(row)
+
+
+def _p_value(p: float | None) -> str:
+    return "<0.001" if p is not None and p < 0.001 else format_value(p, 3)
 
 
 def _power(smallest: float, kind: str) -> str:

@@ -53,7 +53,7 @@ T = TypeVar("T")
 def setup_logging() -> None:
     """Print warnings of this package and the progress of jobs through the console."""
     logging.getLogger("gest_dataset").addHandler(_HANDLER)
-    logging.getLogger("gest_dataset.runs.progress").setLevel(logging.INFO)
+    logging.getLogger("gest_dataset.progress").setLevel(logging.INFO)
 
 
 def silence_libraries(models: bool = True) -> None:

@@ -225,7 +225,11 @@ def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> An
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
         entry |= {"signature": run.scores.signature, "metadata": facts, "standing": None}
         if published:
-            entry["standing"] = asdict(published) | {"rank": published.rank, "text": published.text()}
+            entry["standing"] = asdict(published) | {
+                "rank": published.rank,
+                "d_rank": published.d_rank,
+                "text": published.text(),
+            }
         runs.append(entry)
     return json_value(
         {

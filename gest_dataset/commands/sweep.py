@@ -154,11 +154,8 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     longest = frame["hours"].iloc[0]
     frame.loc["all"] = frame.sum()
     hours = frame["hours"]
-    columns = {"cells": frame["cells"].astype(int)}
-    columns |= {
-        name: frame[name].map(EngFormatter(places=1)) for name in ("size", "tokens", "FLOP", "memory")
-    }
-    columns |= {"hours": hours.map(format_value)}
+    large = frame[["size", "tokens", "FLOP", "memory"]].map(EngFormatter(places=1))
+    columns = {"cells": frame["cells"].astype(int), **large, "hours": hours.map(format_value)}
     if suite.price:
         columns["cost"] = (hours * suite.price).map(format_value)
     show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))

@@ -28,7 +28,7 @@ REPORT = "rejected.csv"
 WRONG_GENDER = "a variant has the other gender, according to the rules"
 UNKNOWN_LICENCE = "unknown"
 _REPORT_COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
-_CONTENT = {"translations": "GEST translated", "pairs": "Gender-swapped pairs"}
+_CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def add_language(
         NewConfig(
             name=f"{language.code}_{kind}",
             family=dataset,
-            description=f"{_CONTENT[kind]} in {language.name}, added by a user",
+            description=f"{_CONTENT[kind]} {language.name}, added by a user",
             languages=(language.code, SOURCE),
             licence=licence or UNKNOWN_LICENCE,
             kind=kind,

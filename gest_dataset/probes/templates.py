@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import SettingError
 from gest_dataset.probes import queries
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.queries import Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 from gest_dataset.storage import parse_json
@@ -111,7 +112,7 @@ def _read(path: Path) -> list[Template]:
     return templates
 
 
-def build_queries(row: Mapping[str, Any], template: Template, tokenizer: ProbeTokenizer) -> Sample:
+def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:
     """The queries of one sentence in one template."""
     if not row["sentence"].strip():
         raise SkipSampleError("empty sentence")
@@ -153,19 +154,15 @@ def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: 
     return Sample(words_in_context, queries.sum_difference)
 
 
-def _query_builders(kind: str, options: Options) -> dict[int, QueryBuilder]:
-    def builder(template: Template) -> QueryBuilder:
-        return lambda row, tokenizer: build_queries(row, template, tokenizer)
-
-    return {template.id: builder(template) for template in select_templates(options.templates, kind)}
-
-
 PROBE = Probe(
     "templates",
     frozenset({"sentence", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
-    _query_builders,
+    lambda kind, options: {
+        template.id: partial(build_queries, template=template)
+        for template in select_templates(options.templates, kind)
+    },
     options=("templates",),
     label="stereotype",
     templated=True,

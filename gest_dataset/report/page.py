@@ -23,15 +23,10 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
+from gest_dataset.progress import log_time
 from gest_dataset.report.explorer.explorer import CHANCE, explorer_of
 from gest_dataset.report.figure_files import DEFAULT_FORMATS, FORMATS, write_figures
-from gest_dataset.report.labels import (
-    LabelledRun,
-    label_runs,
-    language_name,
-    short_name,
-    verdict_of,
-)
+from gest_dataset.report.labels import LabelledRun, label_runs, language_name, short_name, verdict_of
 from gest_dataset.report.panel import Panel, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
@@ -62,18 +57,15 @@ def report(
         listed = ", ".join(map(repr, unknown)) or "none given"
         raise ConfigError(f"Unknown figure format: {listed}. Choose from {', '.join(FORMATS)}.")
     runs = find_runs(paths_or_runs)
-    write_report(runs, Path(output))
-    if figures is not None:
-        write_figures(label_runs(runs), Path(figures), formats)
+    with log_time(f"Report of {len(runs):,} runs"):
+        write_report(runs, Path(output))
+        if figures is not None:
+            write_figures(label_runs(runs), Path(figures), formats)
     return Path(output)
 
 
 def write_report(
-    runs: Sequence[Run],
-    path: Path,
-    panels: Sequence[Panel] = (),
-    notes: Sequence[str] = (),
-    live: str = "",
+    runs: Sequence[Run], path: Path, panels: Sequence[Panel] = (), notes: Sequence[str] = (), live: str = ""
 ) -> Path:
     """Write the page of some runs, with further panels before theirs and paragraphs of notes at its top.
 
@@ -160,9 +152,6 @@ def _links(run: LabelledRun, page: Path) -> dict[str, str]:
 
 def _citations(runs: Sequence[LabelledRun]) -> list[str]:
     """The BibTeX entries of the measures and of the data, each once."""
-    entries: dict[str, None] = {}
-    for run in runs:
-        data = [CONFIGS[run.config].family] if run.config in CONFIGS else []
-        for family in (*run.measure.families, *data):
-            entries |= dict.fromkeys(family.citation.split("\n\n"))
-    return list(entries)
+    families = [family for run in runs for family in run.measure.families]
+    families += [CONFIGS[run.config].family for run in runs if run.config in CONFIGS]
+    return list(dict.fromkeys(entry for family in families for entry in family.citation.split("\n\n")))

@@ -53,7 +53,8 @@ class Difference:
 
     Both values are of the `n` samples that both runs have, so the baseline's may differ between runs.
     `missing` samples are in only one of them. `unknown` samples show no gender in one of two translators and
-    are left out. `p_holm` is corrected over all differences of a result.
+    are left out. `p_holm` is corrected over all differences of a result. With g_s, `effect_size` is the
+    difference of d, and `p_holm_effect_size` is corrected over all of these.
     """
 
     config: str
@@ -67,6 +68,27 @@ class Difference:
     p_holm: float
     by_template: tuple[TemplateDifference, ...] = ()
     by_stereotype: tuple[StereotypeDifference, ...] = ()
+    effect_size: Comparison | None = None
+    p_holm_effect_size: float | None = None
+
+    def disagreement(self) -> str:
+        """A sentence about differences of g_s and d with opposite signs; empty if they agree."""
+        g_s, d = self.comparison, self.effect_size
+        if d is None or g_s.difference * d.difference >= 0:
+            return ""
+        higher, lower = ("g_s", "d") if g_s.difference > 0 else ("d", "g_s")
+        excluded = [one.low > 0 or one.high < 0 for one in (g_s, d)]
+        certain = (
+            "both intervals exclude no difference"
+            if all(excluded)
+            else f"only the interval of {'g_s' if excluded[0] else 'd'} excludes no difference"
+            if any(excluded)
+            else "neither interval excludes no difference"
+        )
+        return (
+            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower ({certain}). g_s "
+            f"compares probabilities, d in standard deviations of each model's scores, and these differ."
+        )
 
 
 @dataclass(frozen=True)
@@ -146,12 +168,15 @@ def _by_config(path: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
 def with_holm(rows: Sequence[Difference]) -> list[Difference]:
     """The p-values corrected over all differences, and those of templates over all templates."""
     corrected = iter(holm([row.p_holm for row in rows]))
+    sizes = [row.effect_size.p_value for row in rows if row.effect_size]
+    of_sizes = iter(holm(sizes) if sizes else [])
     parts = [part for row in rows for part in row.by_template]
     of_parts = iter(holm([part.p_holm for part in parts]) if parts else [])
     return [
         replace(
             row,
             p_holm=next(corrected),
+            p_holm_effect_size=next(of_sizes) if row.effect_size else None,
             by_template=tuple(replace(part, p_holm=next(of_parts)) for part in row.by_template),
         )
         for row in rows
@@ -197,7 +222,11 @@ class _Sides:
         manifest = runs[0].manifest
         self.about = manifest.about
         self.pairing = _pairing(runs)
-        self.labels = _labels(runs)
+        names = [run.manifest.model for run in runs]
+        self.labels = [  # with the folder if models repeat
+            name if names.count(name) == 1 else f"{name} ({run.path})"
+            for name, run in zip(names, runs, strict=True)
+        ]
         self.unit = MEASURES[manifest.measure].unit
         self.rows = None if self.unit.column in (None, "id") else _rows(manifest)
         self.frames = [_score_frame(run, self.pairing) for run in runs]
@@ -306,7 +335,7 @@ def _difference(
     draws: int = DRAWS,
     details: bool = False,
 ) -> Difference:
-    """The difference of two runs on their common samples; with `details`, also that of each stereotype."""
+    """The difference of two runs on their common samples; with `details`, also d and each stereotype."""
     if not samples.a:
         raise DataError(f"{names[1]} and the baseline have no sample in common.")
     found = compare_scores(measure, samples.a, samples.b, samples.references, samples.units, draws=draws)
@@ -320,8 +349,9 @@ def _difference(
     difference = Difference(*names, templates, *counts, found, found.p_value)
     if not details or measure != "g_s" or samples.references is None:
         return difference
-    stereotypes = compare_stereotypes(samples.a, samples.b, samples.references, samples.units)
-    return replace(difference, by_stereotype=tuple(stereotypes))
+    pairs = samples.a, samples.b, samples.references, samples.units
+    size = compare_scores("d", *pairs, draws=draws)
+    return replace(difference, by_stereotype=tuple(compare_stereotypes(*pairs)), effect_size=size)
 
 
 def _check_same(runs: Sequence[Run], entries: dict[str, str]) -> None:
@@ -342,15 +372,6 @@ def _pairing(runs: Sequence[Run]) -> Pairing:
     if pairings:
         raise DataError("One of the runs has no scored sample, so there is nothing to compare.")
     raise ConfigError(f"Runs of {runs[0].manifest.about} have no paired comparison.")
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """The model of each run, with its folder if models repeat."""
-    names = [run.manifest.model for run in runs]
-    return [
-        name if names.count(name) == 1 else f"{name} ({run.path})"
-        for name, run in zip(names, runs, strict=True)
-    ]
 
 
 def _score_frame(run: Run, pairing: Pairing) -> pd.DataFrame:

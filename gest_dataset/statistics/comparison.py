@@ -23,6 +23,7 @@ from gest_dataset.statistics.bootstrap import (
     one_stratum,
     resample,
     sample_moments,
+    standardised,
     stratify,
 )
 from gest_dataset.statistics.checks import Floats, Ints
@@ -31,7 +32,7 @@ from gest_dataset.statistics.control_bias import control_scores
 from gest_dataset.statistics.masculine_rate import LABELS
 from gest_dataset.statistics.simultaneous import bounds, families
 from gest_dataset.statistics.stereoset_icat import icat_of_means, wins
-from gest_dataset.statistics.stereotype_rate import exp
+from gest_dataset.statistics.stereotype_rate import exp, template_squares
 from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -137,6 +138,25 @@ def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     return _Paired(columns, strata, len(STEREOTYPES), (function, function), exp)
 
 
+def _d(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
+    """d = ln g_s / s, where each model has its own s."""
+    ratios = _g_s(a, b, references, units)
+    (ln_g_s, _), strata = ratios.measures, ratios.strata
+    columns = [
+        part
+        for side in np.hsplit(ratios.columns, 2)
+        for part in (side, template_squares(side, strata)[:, None])
+    ]
+    effect = SmoothFunction(
+        lambda mean: ln_g_s.value(mean[..., :-1]),
+        lambda mean: np.concatenate(
+            [ln_g_s.gradient(mean[..., :-1]), np.zeros_like(mean[..., -1:])], axis=-1
+        ),
+    )
+    function = standardised(effect, strata, ratios.number)
+    return _Paired(np.hstack(columns), strata, ratios.number, (function, function))
+
+
 def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """f_s on the samples whose gender is known for both models."""
     codes = [checks.label_codes(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
@@ -203,6 +223,7 @@ def _cs_mu(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
 # measure -> how its inputs are read, and the factor of the reported number
 MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
     "g_s": (_g_s, 1.0),
+    "d": (_d, 1.0),
     "f_s": (_f_s, 1.0),
     "stereotype_rate": (_stereotype_rate, 1.0),
     "icat": (_icat, 100.0),
@@ -223,10 +244,10 @@ def compare(
 ) -> Comparison:
     """The paired difference of a measure, measure(a) - measure(b).
 
-    `a` and `b` are the predictions that the measure's own function takes, sample by sample; for `g_s` also
-    rows with a score in each template (then means over templates are compared), for `cs_mu_original` the cs
-    of the original pairs. Differences of `g_s` are on the log scale. `f_s` uses the samples whose gender is
-    known for both models, `stereotype_rate` the sentences (`units`) with readable answers of both.
+    `a` and `b` are the predictions that the measure's own function takes, sample by sample; for `g_s` and `d`
+    also rows with a score in each template (then means over templates are compared), for `cs_mu_original` the
+    cs of the original pairs. Differences of `g_s` are on the log scale. `f_s` uses the samples whose gender
+    is known for both models, `stereotype_rate` the sentences (`units`) with readable answers of both.
     `references` are the stereotypes. Samples of a unit are resampled together.
     """
     checks.check_choice("measure", measure, MEASURES)

@@ -16,20 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    UNDEFINED,
-    SmoothFunction,
-    interval_entries,
-    linear,
-    one_stratum,
-    resample,
-    sample_moments,
-    select_units,
-    stratify,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, SmoothFunction, linear, one_stratum, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.proportions import proportion
 
@@ -98,7 +86,7 @@ def stereoset_icat(
         types, type_names = checks.group_codes("bias_types", bias_types)
         for code, name in enumerate(type_names):
             chosen = types == code
-            by_type[name] = _overall(rows[chosen], select_units(unit_codes, chosen), draws, seed)
+            by_type[name] = _overall(rows[chosen], bootstrap.select_units(unit_codes, chosen), draws, seed)
     ties = to_percent(float((scores[:, 0] == scores[:, 1]).mean()))
     return result | {"ss_ties": ties, "by_bias_type": by_type, "n": len(rows)}
 
@@ -124,9 +112,9 @@ def _multiclass(
     result: dict[str, Any] = {}
     if number < 2:
         for name in names:
-            result |= interval_entries(name, UNDEFINED)
+            result |= bootstrap.interval_entries(name, bootstrap.UNDEFINED)
         return result | {"macro_icat": math.nan}
-    means = sample_moments(stratify(rows, targets, number)).mean
+    means = bootstrap.sample_moments(bootstrap.stratify(rows, targets, number)).mean
     if units is not None and checks.count_units(targets, units, number).max() <= 1:
         # units hold whole targets, so targets are resampled
         strata = 1

@@ -128,10 +128,7 @@ def draw_sheet(
 
 
 def _pairs(file: Path) -> pd.DataFrame:
-    """Pairs of sentences that differ in one word, with the outcome of the first-letter rule.
-
-    The file has the columns masculine and feminine, and optionally language.
-    """
+    """Pairs of sentences that differ in one word, with the outcome of the first-letter rule."""
     table = read_table(file)
     texts = KINDS[SWAPS]["texts"]
     frame = pd.DataFrame({name: table.texts(name) for name in texts})

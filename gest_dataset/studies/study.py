@@ -42,8 +42,7 @@ UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 @cache
 def table_texts() -> dict[str, Any]:
     path = Path(__file__).with_name("tables.yaml")
-    texts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return texts
+    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
@@ -127,8 +126,7 @@ class Study:
     def to_json(self) -> dict[str, Any]:
         content = {name: getattr(self, name) for name in ("name", "title", "tables", "notes", "sources")}
         content["tables"] = [asdict(table) | {"rows": table.rows} for table in self.tables]
-        values: dict[str, Any] = json_value({**content, "signature": self.signature})
-        return values
+        return dict(json_value({**content, "signature": self.signature}))
 
     def write(self, folder: Path, command: Sequence[str]) -> Path:
         """Write the study into its folder, replacing an earlier one of the same name; return the page."""

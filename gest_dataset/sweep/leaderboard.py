@@ -137,10 +137,7 @@ def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
 def compare_models(
     lines: Sequence[Line], folder: Path, on_pair: Callable[[], None] = lambda: None
 ) -> tuple[list[Difference], dict[str, str]]:
-    """Compare all pairs of models on each config; the first models of the suite if there are many.
-
-    Returns the differences, and a note for each config where models were not compared.
-    """
+    """The differences of all pairs of the first models, and a note for each config that lacks some."""
     differences: list[Difference] = []
     notes: dict[str, str] = {}
     done = [line for line in lines if line["status"] == DONE and not line["template"]]

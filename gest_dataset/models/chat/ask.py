@@ -24,9 +24,9 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.progress import ProgressWriter
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
-from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
@@ -314,10 +314,8 @@ def collect(
         start = time.perf_counter()
         fetch(sample)
         if sample:
-            seconds = time.perf_counter() - start
-            on_estimate(
-                _estimate(model.name, [answers[keys[one]] for one in sample], seconds, len(missing), settings)
-            )
+            first, seconds = [answers[keys[prompt]] for prompt in sample], time.perf_counter() - start
+            on_estimate(_estimate(model.name, first, seconds, len(missing), settings))
         fetch(missing)
     return [answers[key] for key in keys.values()]
 
