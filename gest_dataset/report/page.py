@@ -34,7 +34,7 @@ from gest_dataset.report.style import GROUND, css_variables
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
@@ -101,8 +101,7 @@ def write_report(
         live_script=Markup((_HERE / "live.js").read_text(encoding="utf-8")),
         **page_assets(),
     )
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_file(path, text)
     return path
 
 

@@ -65,7 +65,7 @@ class SmoothFunction:
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and p-value against 0."""
+    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and both p-values against 0."""
 
     value: float
     low: float
@@ -73,6 +73,7 @@ class Interval:
     analytic_low: float
     analytic_high: float
     p_value: float
+    analytic_p_value: float = math.nan
 
 
 UNDEFINED = Interval(*[math.nan] * 6)
@@ -211,12 +212,13 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
         # stratum, 2 / 2^n: two equal samples prove nothing
         sizes = data.size[used] if used.any() else data.size
         p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
-        return Interval(value, value, value, value, value, p_value)
+        return Interval(value, value, value, value, value, p_value, p_value)
     error = math.sqrt(total)
     freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
     analytic = (value - reach, value + reach)
-    students = Interval(value, *analytic, *analytic, 2 * float(special.stdtr(freedom, -abs(value) / error)))
+    students_p = 2 * float(special.stdtr(freedom, -abs(value) / error))
+    students = Interval(value, *analytic, *analytic, students_p, students_p)
     if freedom < MIN_DEGREES_OF_FREEDOM:
         return students
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -224,7 +226,7 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
     if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
         return students  # too many resamples miss the few rows that differ
     low, high, p_value = studentised(value, error, ratios)
-    return Interval(value, low, high, *analytic, p_value)
+    return Interval(value, low, high, *analytic, p_value, students_p)
 
 
 def welch_satterthwaite(variances: Floats, size: Floats) -> float:

@@ -94,9 +94,11 @@ def stereoset_icat(
 def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
     """LMS, SS and ICAT over all samples with their bounds."""
     resamples = resample(rows, one_stratum(rows), 1, units, draws, seed)
+    # each sample has two comparisons with the unrelated candidate, and wins 0, 1 or 2 of them
+    won, of_samples = np.concatenate([rows[:, 0] > 0, rows[:, 0] == 1]), np.tile(np.arange(len(rows)), 2)
     stereotyped = int(rows[:, 1].sum()) * 2 > len(rows)
     return {
-        **resamples.entries("lms", linear(np.array([[1.0, 0.0]])), to_percent, _PERCENT),
+        **proportion("lms", won, of_samples if units is None else np.tile(units, 2), scale=100.0),
         **proportion("ss", rows[:, 1], units, scale=100.0),
         "ss_spread": 100 * float(np.sort(rows[:, 1]).std()),
         **resamples.entries("icat", icat_of_means(np.ones(1), stereotyped), to_percent, _PERCENT),

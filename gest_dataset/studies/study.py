@@ -28,15 +28,7 @@ from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.runs.folder import check_work_folder, versions
 from gest_dataset.runs.manifest import signature
-from gest_dataset.storage import (
-    LOCK,
-    atomic_path,
-    check_folder,
-    csv_text,
-    folder_lock,
-    json_value,
-    write_json,
-)
+from gest_dataset.storage import LOCK, check_folder, csv_text, folder_lock, json_value, write_file, write_json
 from gest_dataset.version import __version__
 
 STUDY, PAGE, RUNS = "study.json", "study.html", "runs"
@@ -153,8 +145,7 @@ class Study:
             for name in set(old_files) - set(files):
                 (folder / name).unlink(missing_ok=True)
             for name, text in files.items():
-                with atomic_path(folder / name) as partial:
-                    partial.write_bytes(text)
+                write_file(folder / name, text)
         return folder / PAGE
 
 

@@ -30,7 +30,7 @@ from gest_dataset.report.panel import Panel, inline_svg, make_panel
 from gest_dataset.runs.comparison import Difference, compare_pairs, with_holm
 from gest_dataset.runs.folder import read_run
 from gest_dataset.statistics.comparison import DRAWS
-from gest_dataset.storage import atomic_path, csv_text
+from gest_dataset.storage import csv_text, write_file
 from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, PAGE, RUNS, Cell
 from gest_dataset.version import __version__
 
@@ -79,8 +79,7 @@ def write_leaderboard(
         "differences.csv": csv_text(_DIFFERENCES, rows),
         PAGE: render_page(title, lines, differences, notes, command),
     }.items():
-        with atomic_path(folder / name) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_file(folder / name, text)
     return lines
 
 
