@@ -113,8 +113,8 @@ def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> 
                 most = width / smallest_detectable(plan.error)
                 lines.append(
                     f"The gate {name}={limit:g} on {config}: a model with a true {name} of {head.null:g} "
-                    f"passes in 80 % of cases if its scores have a standard deviation ({name}_spread) of "
-                    f"{most:.2g}, and more rarely above that."
+                    f"passes in 80 % of cases if its scores have a standard deviation of {most:.2g} within "
+                    f"a stereotype or group, and more rarely above that."
                 )
     return lines
 
