@@ -44,7 +44,7 @@ def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
 def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], list[str]]:
     """Messages on numbers that fail their limit, and notes on those that pass but may be above it."""
     from gest_dataset.measures import MEASURES  # imports datasets
-    from gest_dataset.measures.result import estimates
+    from gest_dataset.measures.result import estimates, within_placebo
 
     failures, notes = [], []
     for option, name, limit in limits:
@@ -60,6 +60,8 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
                 failures.append(f"{label} is not shown to be below {limit:g}: {numbers}.")
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")
+                if name == "g_s" and within_placebo(run.result, value):
+                    failures[-1] += " Pairs of words that differ in no gender show as much."
             elif option == ABOVE and high > limit:
                 ratio = MEASURES[run.scores.metadata["measure"]].headline(run.result).ratio
                 notes.append(

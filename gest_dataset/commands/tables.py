@@ -150,6 +150,7 @@ def verdict_lines(measure: Measure, result: Result) -> list[str]:
     (low, high), (_, least, most) = format_distinct(estimate[1:], marks)
     label = head.verdict_labels[result["verdict"]]
     lines = [f"{label}: {head.symbol} {low} to {high} (negligible range {least} to {most})."]
+    lines += measure.sentences("placebo", result)
     if baseline := result.get("null"):
         band = " to ".join(format_number(baseline[end]) for end in ("low", "high"))
         lines.append(f"{len(baseline['values'])} randomly initialised copies: {head.symbol} {band}.")

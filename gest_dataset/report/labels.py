@@ -150,8 +150,10 @@ class RunVerdict:
     sentences: list[str]
 
     def positions(self) -> dict[str, float]:
-        """Value, bounds, zone and null on an axis from 0 to 100 that is symmetric about the null."""
+        """Points of the result on an axis from 0 to 100 that is symmetric about the null."""
         zone = {end: self.run.result[end] for end in ("zone_low", "zone_high")}
+        band = self.run.result.get("placebo", {})
+        zone |= {f"placebo_{end}": band[end] for end in ("low", "high") if band}
         points = {**self.estimate._asdict(), **zone, "null": self.headline.null}
         if self.headline.ratio:
             points = {name: math.log(max(point, 1e-300)) for name, point in points.items()}
@@ -164,15 +166,19 @@ class RunVerdict:
         }
 
 
-def smallest_effect(head: Headline, estimate: Estimate, zone_high: float) -> float:
-    """The smallest value above the null that a sample like this one shows with a power of 80 %."""
+def smallest_effect(head: Headline, estimate: Estimate, zone_high: float, band_high: float) -> float:
+    """The smallest value above the null that a sample like this one shows with a power of 80 %.
+
+    `band_high` is the end of the placebo band, or the null.
+    """
     if not head.ratio:
         error = error_from_interval(estimate.low, estimate.high)
         return head.null + smallest_detectable(error, zone_high - head.null)
     if estimate.low <= 0 or math.isinf(estimate.high):
         return math.inf
     error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
-    return head.null * math.exp(min(smallest_detectable(error, math.log(zone_high / head.null)), 700.0))
+    reaches = [math.log(end / head.null) for end in (zone_high, band_high)]
+    return head.null * math.exp(min(smallest_detectable(error, *reaches), 700.0))
 
 
 def verdict_of(run: LabelledRun) -> RunVerdict:
@@ -193,11 +199,19 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
         values = {"head": head, "value": estimate.value, "interval": interval, "verdict": name}
         values |= dict(zip(("null", "low", "high"), marks, strict=True))
         values |= {"excludes_null": not estimate.low <= head.null <= estimate.high}
-        values |= {"position": _TEXTS["positions"][name], "bounded": estimate.low < estimate.high}
-        values |= {"smallest": smallest_effect(head, estimate, limits[2])}
+        outside = estimate.low > limits[2] or estimate.high < limits[1]
+        position = "outside" if name == "not shown" and outside else name
+        values |= {"position": _TEXTS["positions"][position], "bounded": estimate.low < estimate.high}
+        band_high = result.get("placebo", {}).get("high", head.null)
+        values |= {"smallest": smallest_effect(head, estimate, limits[2], band_high)}
         values |= {"largest": _LARGEST.get(head.name, math.inf)}
         last = filter(None, (render_text(text, values) for text in _TEXTS["last"]))
-        sentences = [render_text(_TEXTS["first"], values), *run.measure.describe(result, run.facts), *last]
+        sentences = [
+            render_text(_TEXTS["first"], values),
+            *run.measure.sentences("placebo", result),
+            *run.measure.describe(result, run.facts),
+            *last,
+        ]
     if run.facts.get("limit"):
         sentences.append(render_text(_TEXTS["limit"], run.facts))
     return RunVerdict(run, head, estimate, name, summary, interval, sentences)
