@@ -38,6 +38,7 @@ import datasets  # noqa: E402
 
 import gest_dataset  # noqa: E402, F401
 from gest_dataset import cli  # noqa: E402
+from gest_dataset.commands import console  # noqa: E402
 
 datasets.disable_progress_bars()
 
@@ -102,6 +103,8 @@ def gest(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "xterm")  # in a dumb terminal, rich ignores COLUMNS
+    for one in (console.out, console.err):
+        monkeypatch.setattr(one, "_width", None)  # else COLUMNS counts only when the module is imported
 
     def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         capsys.readouterr()

@@ -14,7 +14,7 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
 
 if TYPE_CHECKING:
-    from gest_dataset.runs.comparison import ComparisonResult, Difference
+    from gest_dataset.runs.comparison import ComparisonResult, Difference, TemplateDifference
     from gest_dataset.statistics import Comparison, StereotypeDifference
 
 _MAX_ITEMS = 20
@@ -27,8 +27,9 @@ def run(
     """Compare runs: is one model more biased than the other?
 
     Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio.
-    p-values are corrected for the number of comparisons (Holm). Each difference has the smallest one that the
-    samples could show. Folders are compared config by config; languages on the sources that all of them have.
+    p-values are corrected for the number of comparisons (Holm). Each comes with the smallest difference that
+    these samples would detect. Folders are compared config by config, languages on the source sentences that
+    they share.
     """
     from gest_dataset.runs.comparison import compare
 
@@ -41,11 +42,16 @@ def run(
         err.print(note)
 
 
+def _parts(row: Difference) -> list[Difference | TemplateDifference]:
+    """A difference, and those in single templates."""
+    return [row, *row.by_template]
+
+
 def _to_json(result: ComparisonResult) -> dict[str, Any]:
     """The result with the ratios and the smallest detectable differences."""
     content = asdict(result)
     for entry, row in zip(content["differences"], result.differences, strict=True):
-        for part, source in zip([entry, *entry["by_template"]], [row, *row.by_template], strict=True):
+        for part, source in zip([entry, *entry["by_template"]], _parts(row), strict=True):
             found = source.comparison
             part["comparison"] |= {"ratio_interval": found.times, "smallest": found.smallest}
         for part, stereotype in zip(entry["by_stereotype"], row.by_stereotype, strict=True):
@@ -88,7 +94,7 @@ def _show_group(rows: Sequence[Difference]) -> None:
     lines = []
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
-        for name, part in zip(names, [row, *row.by_template], strict=True):
+        for name, part in zip(names, _parts(row), strict=True):
             p_value = "<0.001" if part.p_holm < 0.001 else format_value(part.p_holm, 3)
             lines.append((name, *_numbers(part.comparison, kind), p_value, part.n))
     show_table(title, ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples"), lines)
@@ -98,10 +104,21 @@ def _show_group(rows: Sequence[Difference]) -> None:
             out.print(f"{name}: {row.missing:,} samples are in only one of the runs and are left out.")
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
-        smallest = row.comparison.smallest
-        least = format_value(math.exp(min(smallest, 700)) if kind == "ratio" else smallest, 3)
-        out.print(f"{name}: a true {kind} of {least} or more would be detected with 80 % power.")
+        out.print(f"{name}: {_power(row.comparison.smallest, kind)}")
         _show_stereotypes(row)
+
+
+def _power(smallest: float, kind: str) -> str:
+    """A sentence about the smallest difference, or logarithm of a ratio, that would be detected."""
+    if math.isnan(smallest):
+        return "all samples differ equally (or not at all), so the power is unknown."
+    least = math.expm1(min(smallest, 700)) if kind == "ratio" else smallest
+    size = (
+        format_value(least + (kind == "ratio"), 3)
+        if least >= 0.001
+        else f"{'1 + ' * (kind == 'ratio')}{least:.1g}"
+    )
+    return f"a true {kind} of {size} or more would be detected with 80 % power."
 
 
 def _numbers(found: Comparison | StereotypeDifference, kind: str) -> tuple[str, ...]:

@@ -46,13 +46,14 @@ out = PlainConsole()
 err = PlainConsole(stderr=True)
 INTERVAL = "95 %"  # heading of columns with intervals
 _LONG_TEXT = 40  # cells from which a table that is too wide is printed as a list
-_HANDLER = _LogHandler(logging.WARNING)
+_HANDLER = _LogHandler()
 T = TypeVar("T")
 
 
 def setup_logging() -> None:
-    """Print warnings of this package through the console."""
+    """Print warnings of this package and the progress of jobs through the console."""
     logging.getLogger("gest_dataset").addHandler(_HANDLER)
+    logging.getLogger("gest_dataset.runs.progress").setLevel(logging.INFO)
 
 
 def silence_libraries(models: bool = True) -> None:

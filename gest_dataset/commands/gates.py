@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
+    from gest_dataset.measures.power import PowerAnalysis
     from gest_dataset.models.score import Outcome
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
+# Below it the scores of a ratio differ by less than 1 % between samples, which no trained model's do
+LEAST_SPREAD = 0.01
 
 
 class Limit(NamedTuple):
@@ -44,6 +47,7 @@ def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
 def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], list[str]]:
     """Messages on numbers that fail their limit, and notes on those that pass but may be above it."""
     from gest_dataset.measures import MEASURES  # imports datasets
+    from gest_dataset.measures.grid import Estimate
     from gest_dataset.measures.result import estimates, within_placebo
 
     failures, notes = [], []
@@ -54,22 +58,70 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
         for run, (value, low, high) in found:
             label = f"{name} of {run.scores.metadata['config']}"
             numbers = f"{value:.3f} ({low:.3f} to {high:.3f})"
+            head = MEASURES[run.scores.metadata["measure"]].headline(run.result)
+            spread = Estimate.of(run.result, f"{name}_spread").value if name == head.name else math.nan
             if math.isnan(low) or math.isnan(high):
                 failures.append(f"{label} has no interval, so it is not shown to be below {limit:g}.")
             elif option == UNLESS_BELOW and high >= limit:
                 failures.append(f"{label} is not shown to be below {limit:g}: {numbers}.")
+            elif option == UNLESS_BELOW and (low == high or (head.ratio and spread < LEAST_SPREAD)):
+                failures.append(
+                    f"{label} is {numbers}, which proves nothing: it has no interval, or the samples' scores "
+                    f"hardly differ. They are equal if the compared words were made equal."
+                )
+            elif (
+                option == UNLESS_BELOW and head.ratio and _d(high, spread) >= (most := _typical_d(limit)) > 0
+            ):
+                failures.append(
+                    f"{label} is below {limit:g}: {numbers}. But d = ln {name} / {spread:.2f} is not shown "
+                    f"to be below {most:.2f}, which is {limit:g} in a model whose scores vary like BERT's. "
+                    f"Its bound is {_d(high, spread):.2f}. A higher temperature lowers {name} without "
+                    f"changing what the model prefers."
+                )
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")
                 if name == "g_s" and within_placebo(run.result, value):
                     failures[-1] += " Pairs of words that differ in no gender show as much."
             elif option == ABOVE and high > limit:
-                ratio = MEASURES[run.scores.metadata["measure"]].headline(run.result).ratio
                 notes.append(
                     f"{label} is inconclusive: not shown to be above {limit:g}, but its upper bound is "
                     f"{high:.3f}. These samples would detect values from "
-                    f"{_detectable(low, high, limit, ratio):.3f} (power 80 %)."
+                    f"{_detectable(low, high, limit, head.ratio):.3f} (power 80 %)."
                 )
+            elif name == head.name and run.result.get("verdict") == "shown":
+                notes.append(f"{label} passes {limit:g}, but the verdict on it is *shown*.")
     return failures, notes
+
+
+def _d(value: float, spread: float) -> float:
+    """ln g_s in standard deviations of the scores."""
+    return math.log(value) / spread
+
+
+def _typical_d(limit: float) -> float:
+    from gest_dataset.measures.power import TYPICAL_SPREAD  # imports datasets
+
+    return _d(limit, TYPICAL_SPREAD)
+
+
+def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> list[str]:
+    """For each config, the models that pass `--fail-unless-below` with 80 % power if their effect is zero."""
+    from gest_dataset.measures import MEASURES
+    from gest_dataset.statistics.verdict import smallest_detectable
+
+    lines = []
+    for config, plan in plans.items():
+        head = MEASURES[plan.measure].headlines[0]
+        for option, name, limit in limits:
+            if option == UNLESS_BELOW and name == head.name and limit > head.null:
+                width = math.log(limit / head.null) if head.ratio else limit - head.null
+                most = width / smallest_detectable(plan.error)
+                lines.append(
+                    f"The gate {name}={limit:g} on {config}: a model with a true {name} of {head.null:g} "
+                    f"passes in 80 % of cases if its scores have a standard deviation ({name}_spread) of "
+                    f"{most:.2g}, and more rarely above that."
+                )
+    return lines
 
 
 def _detectable(low: float, high: float, limit: float, ratio: bool) -> float:

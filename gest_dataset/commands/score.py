@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,10 @@ import typer
 
 from gest_dataset.commands import console, gates, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError
+from gest_dataset.errors import ConfigError, GestError
 
 if TYPE_CHECKING:
+    from gest_dataset.measures.power import PowerAnalysis
     from gest_dataset.models.score import Outcome
     from gest_dataset.models.scores import ScoredRun
 
@@ -50,8 +52,8 @@ def run(
 
     Without [bold]--config[/bold] the model is scored on en, which is GEST in English. The run is written to
     gest-runs/MODEL/CONFIG with run.json, scores.parquet, result.json and report.html. You can stop at any
-    time; rerun the same command to resume. With several configs, one line per config: the headline with its
-    95 % interval, its verdict, scored samples of all samples, new or kept.
+    time; rerun the same command to resume. With several configs it prints one line per config: the headline
+    with its 95 % interval, the verdict, the scored samples out of all, and whether the run is new or kept.
     """
     arguments = locals()
     options.check_model(model, endpoint, served)
@@ -68,15 +70,19 @@ def run(
     limits += gates.parse_limits(gates.UNLESS_BELOW, fail_unless_below)
     configs: Any = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
     several = len(configs) > 1
+    if data is not None:
+        configs = read_user_data(data, config)
     if power:
-        _show_power(read_user_data(data, config) if data is not None else list(configs), limit, as_json)
+        _show_power(_power_analyses(configs, limit, strict=True), as_json)
         return
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
     if data is not None:
-        configs, folder = read_user_data(data, config), output or folder / data_name(data, config)
+        folder = output or folder / data_name(data, config)
+    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
+        err.print(line)
 
     def show(run: ScoredRun) -> None:
         if not as_json:
@@ -106,31 +112,47 @@ def run(
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _show_power(data: Any, limit: int | None, as_json: bool) -> None:
-    """Print the smallest detectable effects of configs, or of the user's own rows."""
+def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> dict[str, PowerAnalysis]:
+    """The power analysis of each config, or of the user's own rows.
+
+    Configs that have none are left out, or raise an error if it is `strict`.
+    """
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD, power_analysis
+    from gest_dataset.measures.power import power_analysis
+
+    plans = {}
+    for name in configs if isinstance(configs, dict) else ["data"]:
+        try:
+            dataset = rows_of(name) if isinstance(configs, dict) else configs
+            dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
+            plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
+        except GestError:
+            if strict:
+                raise
+    return plans
+
+
+def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
+    """Print the smallest detectable effects."""
+    from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD
     from gest_dataset.storage import json_value
 
-    datasets = {name: rows_of(name) for name in data} if isinstance(data, list) else {"data": data}
-    plans = {}
-    for name, dataset in datasets.items():
-        dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
-        plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
     if as_json:
         console.show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
     columns = ("config", "samples", "units", "one", "two", "as g_s")
     rows = []
     for name, plan in plans.items():
-        effects = (f"{plan.single:.2f}", f"{plan.paired:.2f}", console.format_value(plan.typical))
+        numbers = (plan.single, plan.paired, plan.typical)
+        effects = ["none" if number == math.inf else console.format_value(number, 2) for number in numbers]
         rows.append((name, plan.samples, plan.units, *effects))
     console.show_table("Smallest detectable effects (power 80 %)", columns, rows)
     out.print(
         f"In standard deviations (SD) of a model's scores. one: of one model, beyond the zone of negligible "
         f"effects; two: the difference of two models whose scores correlate by {CORRELATION:g}; as g_s: of "
-        f"one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it."
+        f"one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it; none: a "
+        f"stereotype or group has less than two samples, so there is no interval."
     )
 
 

@@ -53,10 +53,10 @@ class RejectedRowError(ValueError):
 
 @dataclass
 class FileRows:
-    """The rows of one file in the language: those of the config, and the rejected ones with their reason.
+    """The rows of one input file: `rows` for the config, and `rejected` ones with their reason.
 
-    `columns` are the names of columns by field. `number` counts all rows; `numbers` has the number of a row
-    in the file by its id in the config.
+    `columns` has the file's name of each field. `number` is the count of all rows; `numbers` maps the id of a
+    row to its row number in the file.
     """
 
     path: Path

@@ -87,7 +87,7 @@ def card_sections(
 def _licence_cells(family: Family, configs: Sequence[Config]) -> list[str]:
     """A row of the table of licences."""
     licences = dict.fromkeys(config.licence for config in configs if config.family == family)
-    source = re.sub(r"^https?://[^/]+/(.*?)/?$", r"[\1](\g<0>)", family.homepage)
+    source = re.sub(r"^https?://[^/]+/(?:project/)?(.*?)/?$", r"[\1](\g<0>)", family.homepage)
     links = [link for entry in papers([family]) for link in _paper_links(entry)]
     return [family.title, "; ".join(licences), source, ", ".join(links)]
 

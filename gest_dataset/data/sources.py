@@ -102,7 +102,8 @@ def find_source(key: str) -> Source:
     """The pinned file with that key."""
     sources = table()
     if key not in sources:
-        raise SourceError(f"{key} is not listed in sources.json. Add it, or check the name.")
+        path = os.environ.get(TABLE_VARIABLE) or _TABLE
+        raise SourceError(f"{key} is not listed in {path}. Add it, or check the name.")
     return sources[key]
 
 

@@ -119,7 +119,7 @@ def _read_csv(path: Path) -> Columns:
     separator = next(filter(splits_header, (usual, *_SEPARATORS)), usual)
     lines, rows = reader(separator), []
     try:
-        names = next(lines, [])
+        names: list[str] = next(lines, [])
         for cells in lines:
             if any(cells[len(names) :]):
                 quoted = f"Quote cells that contain {_SEPARATORS[separator]}"

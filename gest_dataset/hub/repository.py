@@ -215,7 +215,7 @@ def _hub_error(error: BaseException, status: int | None, repo: Repo, is_temporar
     reason = _describe(error)
     if status is None:
         place = f"The Hub at {constants.ENDPOINT} cannot be reached ({repo})"
-        return HubError(f"{place}: {reason} Check the network. {_RERUN}")
+        return HubError(f"{place}: {reason.rstrip('.')}. Check the network. {_RERUN}")
     if is_temporary:
         return HubError(f"The Hub kept refusing the commit to {repo}: {reason} {_RERUN}")
     if isinstance(error, GatedRepoError):

@@ -16,6 +16,7 @@ _MEANINGS = {
     "stereotype_rate_without_15": "without stereotype 15, as in GenderBench",
     "unreadable": "answers that name no option",
     "position_effect": "above 0: answers follow the letter more than the option",
+    "letter_following": "the share of answers that follow the letter",
 }
 _WEIGHTS: dict[Any, float] = dict(zip(STEREOTYPES, (MALE_MINUS_FEMALE / 2).tolist(), strict=True))
 

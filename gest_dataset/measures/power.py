@@ -1,7 +1,7 @@
 """Power analysis of a config: the smallest effects that its samples can show.
 
-Effects are in standard deviations of the samples (`statistics.verdict`). Units are counted, not samples: the
-samples of a unit are assumed to agree completely, which is the most conservative assumption.
+Errors and effects are in standard deviations of the samples (`statistics.verdict`). Units are counted, not
+samples: the samples of a unit are assumed to agree completely, which is the most conservative assumption.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class PowerAnalysis:
     """Samples and units of a config, and the smallest effects shown with a power of 80 %.
 
     Attributes:
+        error: the standard error of the headline (of its logarithm for a ratio).
         single: for one model, beyond the zone of negligible effects.
         paired: for the difference of two models whose scores correlate by `CORRELATION`.
         typical: `single` as a headline value of a model whose scores vary like BERT's; nan unless a ratio.
@@ -35,6 +36,7 @@ class PowerAnalysis:
     measure: str
     samples: int
     units: int
+    error: float
     single: float
     paired: float
     typical: float
@@ -57,4 +59,4 @@ def power_analysis(measure: Measure, rows: datasets.Dataset) -> PowerAnalysis:
     single = smallest_detectable(error, head.zone)
     typical = head.null * math.exp(single * TYPICAL_SPREAD) if head.ratio else math.nan
     paired = smallest_detectable(paired_error(error, CORRELATION))
-    return PowerAnalysis(measure.name, len(rows), len(set(units)), single, paired, typical)
+    return PowerAnalysis(measure.name, len(rows), len(set(units)), error, single, paired, typical)

@@ -102,8 +102,13 @@ def with_verdict(
     head = measure.headline(result)
     low, high = zone or head.zone_bounds(result)
     estimate = Estimate.of(result, head.name)
+    least, most = (
+        result.get(f"{head.name}_{end}", bound)  # if refusals were all of one kind
+        for end, bound in (("lowest_low", estimate.low), ("highest_high", estimate.high))
+    )
     # ties count as losses; counted as wins they would raise the upper bound
-    decision = verdict(estimate.low, estimate.high + result.get(f"{head.name}_ties", 0.0), (low, high))
+    most += result.get(f"{head.name}_ties", 0.0)
+    decision = verdict(least, most, (low, high)) if not math.isnan(estimate.low) else "undefined"
     if decision in ("shown", "reversed") and within_placebo(result, estimate.value):
         decision = "not shown"
     return result | {"verdict": decision, "zone_low": low, "zone_high": high}

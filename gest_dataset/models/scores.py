@@ -28,7 +28,7 @@ from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.models.request import Request
-from gest_dataset.probes.options import applicable_rules
+from gest_dataset.probes.options import applicable_rules, unused_options
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.queries import Placebo, Sample, Score, Values
 from gest_dataset.probes.templates import EXTENDED_NAME
@@ -221,6 +221,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "passes": asdict(answer.passes),
         "notes": [
             *request.notes,
+            *unused_options(settings, probe, model.kind),
             *(end if facts["start"] else ()),
             *(f"template {template} is left out: {main_reason(template)}" for template in unused),
             *answer.notes,

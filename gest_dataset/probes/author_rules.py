@@ -30,5 +30,5 @@ def parse_rules(asked: str | Sequence[str]) -> tuple[str, ...]:
     names = [name.strip() for name in asked.split(",")] if isinstance(asked, str) else list(asked)
     unknown = [name for name in names if name not in (AUTHORS, *RULES)]
     if unknown:
-        raise SettingError(f"There is no rule {unknown[0]!r}. Rules are {AUTHORS}, {', '.join(RULES)}.")
+        raise SettingError(f"There is no rule {unknown[0]!r}. Choose from {AUTHORS}, {', '.join(RULES)}.")
     return tuple(name for name in RULES if name in names or AUTHORS in names)

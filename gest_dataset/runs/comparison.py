@@ -49,7 +49,7 @@ class TemplateDifference:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of a run from the baseline, over several `templates` the mean of theirs.
+    """The difference of a run from the baseline; with several `templates`, their mean.
 
     Both values are of the `n` samples that both runs have, so the baseline's may differ between runs.
     `missing` samples are in only one of them. `unknown` samples show no gender in one of two translators and

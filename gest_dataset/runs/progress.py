@@ -1,8 +1,10 @@
-"""The progress of a running job, for `gest report --serve`: DIR/progress.json."""
+"""The progress of a job: DIR/progress.json for `gest report --serve`, and lines where no bar is shown."""
 
 from __future__ import annotations
 
+import logging
 import math
+import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +14,8 @@ from gest_dataset.storage import parse_json, write_json
 
 PROGRESS = "progress.json"
 _SECONDS = 2.0
+_FIRST_LINE, _NEXT_LINES = 5.0, 30.0  # seconds
+_LOGGER = logging.getLogger(__name__)
 
 
 class Progress(NamedTuple):
@@ -23,16 +27,20 @@ class Progress(NamedTuple):
 
 
 class ProgressWriter:
-    """Writes the progress beside the cache of a run, at most every two seconds."""
+    """Writes the progress beside the cache of a run, and logs it now and then if nobody sees a bar."""
 
     def __init__(self, cache: ResponseCache | None, total: int, unit: str) -> None:
         self.path = None if cache is None else cache.path.with_name(PROGRESS)
         self.total, self.unit = total, unit
         self._last = -math.inf
+        self._next_line = math.inf if sys.stderr.isatty() else time.monotonic() + _FIRST_LINE
 
     def update(self, done: int) -> None:
         """Write the number of finished units."""
         now = time.monotonic()
+        if now >= self._next_line:
+            _LOGGER.info("%s of %s %s", f"{done:,}", f"{self.total:,}", self.unit)
+            self._next_line = now + _NEXT_LINES
         if self.path is not None and (now - self._last >= _SECONDS or done >= self.total):
             write_json(self.path, Progress(done, self.total, self.unit)._asdict())
             self._last = now

@@ -60,6 +60,7 @@ class SmoothFunction:
     value: Callable[[Floats], Floats]
     gradient: Callable[[Floats], Floats]
     degrees_of_freedom: float = math.inf
+    is_linear: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def linear(weights: Floats) -> SmoothFunction:
     return SmoothFunction(
         lambda mean: np.asarray((mean * weights).sum(axis=(-2, -1))),
         lambda mean: np.broadcast_to(weights, mean.shape),
+        is_linear=True,
     )
 
 
@@ -195,7 +197,10 @@ def _zero_strata(moments: Moments, strata: Ints) -> Moments:
 
 
 def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
-    """The statistic with its bounds, which are nan where a used stratum has less than two samples."""
+    """The value with its studentised bootstrap interval, or that of Student's t for few samples.
+
+    The bounds are nan if a stratum that the statistic uses has fewer than two samples.
+    """
     used = _used_strata(function, data.mean)
     ignored = np.flatnonzero(~used & (data.size < 2))
     if len(ignored):

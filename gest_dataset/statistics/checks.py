@@ -131,7 +131,7 @@ def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, numbe
     numbers: dict[Any, int] = {}
     for index, value in enumerate(as_list(values)):
         if value is None or not isinstance(value, Hashable) or value != value:
-            raise DataError.at(name, f"index {index}", f"{value!r} is not a valid unit")
+            raise DataError.at(name, f"index {index}", f"{value!r} does not name a unit (a text or number)")
         codes.append(numbers.setdefault(value, len(numbers)))
     return None if len(numbers) == number else np.array(codes, dtype=np.int64)
 

@@ -65,7 +65,12 @@ class Comparison:
 
     @property
     def smallest(self) -> float:
-        """The smallest true difference that such pairs of models show with a power of 80 %."""
+        """The smallest true difference that such pairs of models show with a power of 80 %.
+
+        nan if the interval is one point, from which no error can be estimated.
+        """
+        if self.low == self.high:
+            return math.nan
         return smallest_detectable(error_from_interval(self.low, self.high))
 
 
@@ -128,7 +133,7 @@ def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
 
     columns = np.hstack(_log_ratios(a, b))
     strata = checks.stereotype_codes("references", references)
-    function = SmoothFunction(value, gradient)
+    function = linear(MALE_MINUS_FEMALE) if columns.shape[1] == 2 else SmoothFunction(value, gradient)
     return _Paired(columns, strata, len(STEREOTYPES), (function, function), exp)
 
 
@@ -283,20 +288,33 @@ def _differences(rows: Floats) -> Floats:
 
 
 def _difference_function(measures: tuple[SmoothFunction, SmoothFunction], width: int) -> SmoothFunction:
-    """measure(a) - measure(b) of the means of (a - b, b)."""
+    """measure(a) - measure(b) of the means of (a - b, b); what is only rounding is 0.
+
+    A linear measure is computed from a - b alone.
+    """
     first, second = measures
 
+    def sides(mean: Floats) -> tuple[Floats, Floats]:
+        b = mean[..., width:] * (not first.is_linear)
+        return mean[..., :width] + b, b
+
     def value(mean: Floats) -> Floats:
-        b = mean[..., width:]
-        return first.value(mean[..., :width] + b) - second.value(b)
+        a, b = sides(mean)
+        size = np.maximum(np.abs(a), np.abs(b)).max(axis=(-2, -1))
+        return _without_rounding(first.value(a) - second.value(b), size)
 
     def gradient(mean: Floats) -> Floats:
-        b = mean[..., width:]
-        by_a, by_b = first.gradient(mean[..., :width] + b), second.gradient(b)
+        by_a, by_b = (side.gradient(part) for side, part in zip(measures, sides(mean), strict=True))
         with np.errstate(invalid="ignore"):
-            return np.concatenate([by_a, by_a - by_b], axis=-1)
+            by_both = _without_rounding(by_a - by_b, np.abs(by_a))
+            return np.concatenate([by_a, by_both], axis=-1)
 
     return SmoothFunction(value, gradient)
+
+
+def _without_rounding(difference: Floats, size: Floats) -> Floats:
+    """A difference of numbers of this size, 0 where rounding explains it."""
+    return np.where(np.abs(difference) <= 64 * np.finfo(np.float64).eps * size, 0.0, difference)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -65,10 +65,10 @@ def error_from_interval(low: float, high: float) -> float:
 
 
 def relative_error(weights: npt.ArrayLike, sizes: Sequence[int]) -> float:
-    """The standard error of a weighted sum of means, in SDs; infinite if a stratum is empty."""
+    """The standard error of a weighted sum of means, in SDs; infinite if a stratum has less than two."""
     w, n = np.asarray(weights, dtype=float), np.asarray(sizes, dtype=float)
     used = w != 0
-    if (n[used] == 0).any():
+    if (n[used] < 2).any():
         return math.inf
     return math.sqrt(float((w[used] ** 2 / n[used]).sum()))
 

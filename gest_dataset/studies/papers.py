@@ -337,9 +337,9 @@ def papers_study(scores: str | Path | None = None) -> Study:
     counts = [f"{statuses[key]} {text}" for key, text in load_papers()["statuses"].items()]
     notes = [
         f"{len(items)} tables and figures: {'; '.join(counts)}.",
-        f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that released data allow to compute agree to "
-        f"the last printed digit; of the other {len(wrong):,}, {format_number((wrong['why'] == '').sum())} "
-        f"have no explanation.",
+        f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that can be computed from released data "
+        f"agree to the last printed digit; of the other {len(wrong):,}, "
+        f"{format_number((wrong['why'] == '').sum())} have no explanation.",
         *(f"{name}: {reason}" for name, reason in unavailable.items()),
     ]
     agreement = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}

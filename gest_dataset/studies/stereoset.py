@@ -225,7 +225,7 @@ def read_authors_scores(folder: str | Path | None) -> tuple[list[Scored], dict[s
 
 
 def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
-    """One test of a file `{test: [{id, score}, ...]}` with an id for each candidate."""
+    """The scores of a test in an authors' file, `{test: [{id, score}, ...]}`; each candidate has an id."""
     model, language = match["model"], match["language"]
     handles = [handle for handle, code in PRINTED_MODELS if code == language]
     handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)

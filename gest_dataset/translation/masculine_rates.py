@@ -236,7 +236,7 @@ def masculine_rates(
 
 
 def record(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
-    """The rates, recorded as a run in `path`; a finished run is measured again."""
+    """Measure the rates and write them as a run to `path`, also over a finished run."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
         measure=MASCULINE_RATE.name,

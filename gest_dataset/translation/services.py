@@ -188,10 +188,11 @@ def _with_retries(call: Callable[[], Any], service: Service, language: str) -> A
 
 
 def _response(error: Any) -> tuple[int | None, Mapping[str, str]]:
-    """The HTTP status and headers of a client's error: DeepL's, Amazon's or Google's."""
+    """The HTTP status and headers of a client's error: DeepL's, Amazon's, Google's or that of requests."""
     response = getattr(error, "response", None)
     if isinstance(response, dict):
         metadata = response.get("ResponseMetadata", {})
         return metadata.get("HTTPStatusCode"), metadata.get("HTTPHeaders", {})
-    status = getattr(error, "http_status_code", getattr(error, "code", None))
+    codes = (getattr(error, name, None) for name in ("http_status_code", "code"))
+    status = next(filter(None, (*codes, getattr(response, "status_code", None))), None)
     return status if isinstance(status, int) else None, getattr(response, "headers", {})

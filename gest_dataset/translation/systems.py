@@ -16,6 +16,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.sources import cache_directory
 from gest_dataset.errors import ConfigError, ModelError, UnsupportedLanguageError
 from gest_dataset.languages import target_languages
+from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.storage import file_lock
 from gest_dataset.translation.sentences import open_file
 from gest_dataset.translation.services import SERVICES, open_service
@@ -133,6 +134,7 @@ def translate_all(
             unit="texts",
             disable=None if progress and missing else True,
         )
+        lines = ProgressWriter(None, len(wanted), "texts")
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
         busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
         lock = file_lock(folder / name, busy) if missing and translator.cached else nullcontext()
@@ -147,6 +149,7 @@ def translate_all(
                     units += batch.units
                     seconds += batch.seconds
                     bar.update(len(made))
+                    lines.update(len(done))
         except TranslationStoppedError as error:
             if not any(text in done for text in wanted):
                 raise

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gest_dataset.gender import detect
-from gest_dataset.gender.grammar import LANGUAGES, load_grammar
+from gest_dataset.gender.grammar import ACCURACY, load_grammar
 from gest_dataset.gender.parsers import conllu
 from gest_dataset.gender.rules.engine import contexts_of, findings, rules_for
 
@@ -42,7 +42,7 @@ def lines(language: str) -> Iterator[str]:
 
 
 def main() -> None:
-    for language in LANGUAGES:
+    for language in ACCURACY:
         content = "".join(f"{line}\n" for line in lines(language))
         (FINDINGS / f"{language}.tsv").write_text(content, encoding="utf-8")
 

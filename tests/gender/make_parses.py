@@ -40,8 +40,10 @@ def unseen(language: str) -> list[dict[str, str]]:
     """The sentences of LANGUAGE.tsv in unseen (set A), unseen_b, unseen_c and further."""
     rows: list[dict[str, str]] = []
     for folder in ("unseen", "unseen_b", "unseen_c", "further"):
-        with (HERE / folder / f"{language}.tsv").open(encoding="utf-8", newline="") as file:
-            rows += csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        path = HERE / folder / f"{language}.tsv"
+        if path.exists():
+            with path.open(encoding="utf-8", newline="") as file:
+                rows += csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
     return rows
 
 

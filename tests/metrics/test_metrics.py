@@ -116,6 +116,7 @@ def judged(name: str, result: dict[str, Any], number: str = "", **options: Any) 
             (-reach, reach) if options.get("scale") == "log10" else (math.exp(-reach), math.exp(reach))
         )
     least, most = (result[f"{number or head}_{end}"] for end in ("low", "high"))
+    least, most = result.get(f"{head}_lowest_low", least), result.get(f"{head}_highest_high", most)
     said = "not shown"
     if least > high:
         said = "shown"

@@ -185,3 +185,9 @@ def test_signature_and_metadata() -> None:
     assert fields["version"] == gest_dataset.__version__
     assert m["data_fingerprint"].startswith(fields["data"])
     assert scores.table.column_names == ["id", "template", "stereotype", "log_ratio"]
+
+
+def test_unused_options_are_noted() -> None:
+    scores = score(zoo.load("bert"), "sk_pairs", limit=20, cs=True)
+    assert scores.metadata["notes"] == ["cs has no effect on the probe pairs"]
+    assert scores.metadata["options"] == {}

@@ -21,7 +21,7 @@ import gest_dataset
 from gest_dataset.data.folder import read_table
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.models.scorers import LanguageModelScorer
-from gest_dataset.runs import find_runs, read_run
+from gest_dataset.runs import find_runs, progress, read_run
 from gest_dataset.runs.folder import (
     CACHE,
     check_run_folder,
@@ -383,3 +383,20 @@ def test_find_runs(finished: Path, tmp_path: Path, caplog: pytest.LogCaptureFixt
     change(tmp_path / "one" / "b", status="running")
     with pytest.raises(OutputError, match="There is no finished run below"):
         find_runs([tmp_path / "one"])
+
+
+def test_progress_is_logged_now_and_then_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    caplog.set_level(logging.INFO, "gest_dataset.runs.progress")
+    for terminal, lines in ((True, []), (False, ["6 of 1,000 inputs", "36 of 1,000 inputs"])):
+        monkeypatch.setattr(progress.sys.stderr, "isatty", lambda shown=terminal: shown, raising=False)
+        caplog.clear()
+        clock[0] = 0.0
+        writer = progress.ProgressWriter(None, 1000, "inputs")
+        for second in range(4, 60, 2):
+            clock[0] = float(second)
+            writer.update(second)
+        assert caplog.messages == lines

@@ -8,9 +8,12 @@ from statistics import mean, variance
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from gest_dataset.errors import DataError
+from gest_dataset.measures.choice import CHOICE
+from gest_dataset.measures.result import compute_result, with_verdict
 from gest_dataset.statistics import choice_rate
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.stereotypes import STEREOTYPES
@@ -92,6 +95,66 @@ def test_a_model_that_follows_the_letter_shows_nothing_and_is_found_out() -> Non
     assert result["stereotype_rate_low"] < 0 < result["stereotype_rate_high"]
     assert result["same_letter"] == 1
     assert result["position_effect_low"] > 0.7
+
+
+def test_refusals_do_not_turn_the_verdict_round() -> None:
+    """60 % of the stereotyped answers are refused: the rate is below 0, the truth above, the verdict open."""
+    rng = np.random.default_rng(0)
+    truth = answers(0, 20, odds=[(0.5, 0.3, 0.2)] * 16)
+    genders = [STEREOTYPES[number].gender for number in truth["references"]]
+    refused = [
+        "other" if option == gender and rng.random() < 0.6 else option
+        for option, gender in zip(truth["predictions"], genders, strict=True)
+    ]
+    columns = {"predictions": refused, "references": truth["references"], "units": truth["units"]}
+    table = pa.table(
+        {"option": refused, "stereotype": truth["references"], "id": truth["units"]}
+        | {"position": [None] * len(refused)}
+    )
+    result = with_verdict(CHOICE, choice_rate(**columns))
+    assert result["verdict"] == compute_result(CHOICE, table, None)["verdict"] == "not shown"
+    assert result["stereotype_rate_high"] < 0 < naive_rate(truth)
+    # all refused answers were the stereotype
+    assert result["stereotype_rate_highest"] == pytest.approx(naive_rate(truth))
+    for name, sign in (("lowest", -1), ("highest", 1)):
+        genders_of = {-1: {"male": "female", "female": "male"}, 1: {"male": "male", "female": "female"}}[sign]
+        filled = [
+            genders_of[gender] if option == "other" else option
+            for option, gender in zip(refused, genders, strict=True)
+        ]
+        assert result[f"stereotype_rate_{name}"] == pytest.approx(
+            naive_rate(columns | {"predictions": filled})
+        )
+        end = "low" if sign < 0 else "high"
+        assert sign * result[f"stereotype_rate_{name}_{end}"] > sign * result[f"stereotype_rate_{name}"]
+    readable = choice_rate(**answers(0, 2))
+    assert readable["stereotype_rate_lowest_low"] == pytest.approx(readable["stereotype_rate_low"])
+    assert readable["stereotype_rate_highest"] == pytest.approx(readable["stereotype_rate"])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.45, 0.8])
+def test_letter_following_is_estimated_and_corrected(share: float) -> None:
+    """The rate of the answers that follow the options is in its interval, in 18 of 20 runs or more."""
+    content = mean((own - other) for own, other, _ in (ODDS[i - 1] for i in FEMALE)) / 2
+    content += mean((own - other) for own, other, _ in (ODDS[i - 1] for i in MALE)) / 2
+    held = {"letter_following": 0, "stereotype_rate_corrected": 0}
+    for seed in range(20):
+        result = choice_rate(**answers(seed, 20, follows=share), draws=500)
+        assert result["letter_following"] == pytest.approx(share, abs=0.04)
+        for name, truth in (("letter_following", share), ("stereotype_rate_corrected", content)):
+            held[name] += result[f"{name}_low"] <= truth <= result[f"{name}_high"]
+    assert held["stereotype_rate_corrected"] >= 18
+    assert held["letter_following"] >= 18 or share == 0
+    warnings = [line for line in CHOICE.describe(result, {}) if "follow the letter" in line]
+    assert bool(warnings) == (share >= 0.1)
+    corrected = f"Corrected for them the rate is {result['stereotype_rate_corrected']:.3f}"
+    assert share not in (0.2, 0.45) or corrected in warnings[0]
+
+
+def test_pairs_have_two_options() -> None:
+    columns = {"predictions": ["male", "female"] * 16, "references": [n for n in STEREOTYPES for _ in "ab"]}
+    assert choice_rate(**columns, letters=[0, 0] * 16)["letter_following"] == 1
+    assert choice_rate(**columns, letters=[0, 1] * 16)["letter_following"] == 0
 
 
 def test_repeats_of_a_sentence_are_no_new_sentences() -> None:

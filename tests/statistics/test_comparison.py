@@ -139,6 +139,19 @@ def test_equal_models_do_not_differ() -> None:
     assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
 
+@pytest.mark.parametrize("templates", [1, 2, 4])
+@pytest.mark.parametrize("shift", [0.0, 0.3])
+def test_rounding_is_no_difference(templates: int, shift: float) -> None:
+    """A copy, or a copy with a constant added to all scores, has the same g_s, whatever the last bit says."""
+    for seed in range(20):
+        b = 3 * scores(seed, templates)
+        found = statistics.compare("g_s", b + shift, b, REFERENCES, draws=99)
+        assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
+        assert math.isnan(found.smallest)
+    genders, references = translated(seed, each=20)
+    assert statistics.compare("f_s", genders, genders, references, draws=99).p_value == 1
+
+
 @pytest.mark.parametrize(("number", "p_value"), [(2, 0.5), (5, 2 / 2**5), (40, 2 / 1000)])
 @pytest.mark.parametrize("shift", [0.1, -3.0])
 def test_a_constant_difference_is_a_difference(number: int, p_value: float, shift: float) -> None:

@@ -28,6 +28,7 @@ def test_error_of_a_contrast_is_that_of_simulated_contrasts() -> None:
 
 def test_a_stratum_without_a_unit_shows_nothing_unless_it_does_not_count() -> None:
     assert relative_error([0.5, 0.5], [10, 0]) == math.inf
+    assert relative_error([0.5, 0.5], [10, 1]) == math.inf, "such a run has no interval"
     assert relative_error([1.0, 0.0], [10, 0]) == pytest.approx(math.sqrt(0.1))
 
 

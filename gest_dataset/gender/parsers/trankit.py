@@ -32,7 +32,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
     python = Path(os.environ.get(PYTHON_VARIABLE) or "none").expanduser()
     if not python.exists():
         raise ConfigError(
-            f"There is no Trankit environment ({python}). Set {PYTHON_VARIABLE} to the Python of an "
+            f"There is no Trankit environment: {PYTHON_VARIABLE} is '{python}'. Set it to the Python of an "
             f"environment with trankit=={VERSION} (docs/gender.md)."
         )
     name, embedding, trained = LANGUAGES[language].name.lower(), EMBEDDING, "published"

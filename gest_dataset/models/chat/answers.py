@@ -40,8 +40,8 @@ class Answers(RunResult):
     def result(self) -> dict[str, Any]:
         """The statistic of the probe's measure with its intervals (docs/metrics.md).
 
-        For genders it has the bounds that unknown ones leave (`statistics.unknown_bounds`), for choices rates
-        by the probabilities of the letters (`by_probability`), for repeats their variance.
+        Genders add the bounds for unknown ones (`statistics.unknown_bounds`), choices the rates by the
+        probabilities of the letters (`by_probability`), and repeats their variance.
         """
         result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)
         has_genders = "gender" in self.table.column_names

@@ -37,11 +37,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """The log-probabilities that a server returns: of named tokens, of texts, or of the likeliest tokens.
+    """What a server can do: log-probabilities of named tokens, full texts, or the `top_tokens` likeliest.
 
-    It generates at least `min_tokens` after a text, puts `prefix_tokens` before the ids that it is sent, and
-    takes several prompts in a request if it is `batched`. `context_length` is None if the server does not
-    report it. `fingerprint` holds the values of a fixed text, which differ for another model.
+    It generates at least `min_tokens` after a text, puts `prefix_tokens` tokens before the prompt, and takes
+    several prompts in a request if it is `batched`. `context_length` is None if it is not reported.
+    `fingerprint` holds the values of a fixed text, which differ for another model.
     """
 
     named_tokens: bool = False
@@ -183,9 +183,8 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
             )
     if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
         raise ScoringError(
-            f"{client.address} returns two values for one token: {named[0]:.4f} as the next token, "
-            f"{full[-2]:.4f} within its text. They must be the model's own, before temperature and "
-            f"penalties; check the server's options."
+            f"{client.address} returns two log-probabilities for one token: {named[0]:.4f} as the next "
+            f"token, {full[-2]:.4f} within its text. Turn off the server's temperature and penalties."
         )
     several = client.try_request(COMPLETIONS, {**plain, "prompt": [list(context.ids)] * 2}) or {}
     values = named if full is None else full

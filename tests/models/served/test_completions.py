@@ -193,7 +193,7 @@ def test_two_values_for_one_token_are_an_error() -> None:
             return status, headers, content
 
         server.translate = shifted
-        with pytest.raises(ScoringError, match="two values for one token"):
+        with pytest.raises(ScoringError, match="two log-probabilities for one token"):
             detect_capabilities(Client(server.url, 1), MODEL, {}, sentence_ids())
 
 
