@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gest_dataset.commands.console import INTERVAL, format_value, new_table, out, print_table
 from gest_dataset.measures.formatting import format_distinct, format_number
-from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line
+from gest_dataset.measures.grid import EFFECT_SIZE, EMPTY, Estimate, Grid, Line, effect_size_text
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Measure, Result
 from gest_dataset.measures.result import template_results
 
@@ -30,10 +30,14 @@ def show_result(measure: Measure, result: Result, title: str, verbose: bool = Tr
     parts = template_results(result)
     if "by_template" in result:
         name = measure.headline(result).name
-        lines = [Line(f"template {number}", (Estimate.of(part, name),)) for number, part in parts.items()]
+        names = (name, EFFECT_SIZE)
+        lines = [
+            Line(f"template {number}", tuple(Estimate.of(part, one) for one in names))
+            for number, part in parts.items()
+        ]
         lines[-1] = replace(lines[-1], ends_section=True)
-        mean = Line("mean", (Estimate.of(result, name),), bold=True)
-        show_grid(Grid((name,), (*lines, mean)), f"{title}, all templates")
+        mean = Line("mean", tuple(Estimate.of(result, one) for one in names), bold=True)
+        show_grid(Grid(names, (*lines, mean)), f"{title}, all templates")
     if len(parts) == 1 or verbose:
         for template, part in parts.items():
             show_grid(measure.grid(part), f"{title}, template {template}" if template else title)
@@ -62,7 +66,7 @@ def show_grid(grid: Grid, title: str) -> None:
     width = next((bar_width for least, bar_width in _BAR_WIDTHS.items() if spare >= least), 0)
     axis = grid.axis if width else None
     if axis is not None:
-        values = [line.estimates[0].value for line in rows]
+        values = [line.estimates[0].value for line in rows if line.drawn]
         reach = max([2.0, *(max(value, 1 / value) for value in values if 0 < value < math.inf)])
         ends = axis.ends or (1 / reach, reach)
         left, right = (format_value(end, 1 if axis.ratio else 0) for end in ends)
@@ -78,7 +82,7 @@ def show_grid(grid: Grid, title: str) -> None:
         if counted:
             cells.append("" if line.count is None else f"{line.count:,}")
         if axis is not None:
-            drawing = bar(line.estimates[0], ends, axis.ratio, width)
+            drawing = bar(line.estimates[0], ends, axis.ratio, width) if line.drawn else ""
             drawing = drawing.translate(_ASCII) if out.options.ascii_only else drawing
             cells.append(Text(drawing, style=_STYLES[line.gender]))
         table.add_row(*cells, style="bold" if line.bold else None, end_section=line.ends_section)
@@ -134,7 +138,8 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
         return [value, TOO_FEW_SAMPLES.lower()]
     marks = head.null, result["zone_low"], result["zone_high"]
     (low, high), _ = format_distinct(estimate[1:], marks, lambda number, n: format_value(number, digits + n))
-    return [f"{value} [{low} to {high}]", result["verdict"]]
+    size = f", d {format_value(result[EFFECT_SIZE], digits)}" if EFFECT_SIZE in result else ""
+    return [f"{value} [{low} to {high}]{size}", result["verdict"]]
 
 
 def verdict_lines(measure: Measure, result: Result) -> list[str]:
@@ -150,6 +155,8 @@ def verdict_lines(measure: Measure, result: Result) -> list[str]:
     (low, high), (_, least, most) = format_distinct(estimate[1:], marks)
     label = head.verdict_labels[result["verdict"]]
     lines = [f"{label}: {head.symbol} {low} to {high} (negligible range {least} to {most})."]
+    if size := effect_size_text(result):
+        lines.append(f"In standard deviations of the scores: {size}.")
     lines += measure.sentences("placebo", result)
     if baseline := result.get("null"):
         band = " to ".join(format_number(baseline[end]) for end in ("low", "high"))

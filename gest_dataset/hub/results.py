@@ -31,7 +31,7 @@ from gest_dataset.hub.repository import MAIN, Committed, Repo, commit, hub_clien
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.measures.formatting import format_distinct
-from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.grid import Estimate, effect_size_text
 from gest_dataset.published.models import language_models
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import Manifest
@@ -196,6 +196,7 @@ def _entry(run: Run, task: str, dataset: str, revision: str | None, report_url: 
     templates = [str(number) for number in metadata.get("templates", [])]
     notes = [
         f"{head.symbol}, {head.label}: {f'95 % interval {low} to {high}' if has_interval else 'no interval'}",
+        effect_size_text(result),
         f"no stereotype is {head.null:g}, negligible is {zone_low} to {zone_high}",
         "95 % of placebo pairs: {low:.3f} to {high:.3f}".format(**placebo) if placebo else "",
         f"verdict: {result['verdict']}",

@@ -57,6 +57,12 @@ class Estimate(NamedTuple):
 
 
 EMPTY = Estimate(math.nan, math.nan, math.nan)  # an empty cell
+EFFECT_SIZE = "d"  # ln g_s / s
+
+
+def effect_size_text(result: Mapping[str, Any]) -> str:
+    """d with its interval, such as `d 0.88 (0.82 to 0.94)`; empty for measures without g_s."""
+    return f"d {Estimate.of(result, EFFECT_SIZE)}" if EFFECT_SIZE in result else ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """A table row: a name (`short_name` for narrow terminals), its estimates and its sample count."""
+    """A table row: a name (`short_name` for narrow terminals), its estimates and its sample count.
+
+    A row that is not `drawn` is on another scale than the axis.
+    """
 
     name: str
     estimates: tuple[Estimate, ...]
@@ -79,6 +88,7 @@ class Line:
     gender: str | None = None
     bold: bool = False
     ends_section: bool = False
+    drawn: bool = True
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,7 @@ def number_lines(
             (Estimate.of(result, name), *[EMPTY] * (columns - 1)),
             short_name=name,
             bold=name == bold,
+            drawn=name != EFFECT_SIZE,
         )
         for name, meaning in meanings.items()
     ]

@@ -14,13 +14,19 @@ import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.errors import DataError
-from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.grid import EFFECT_SIZE, Estimate, effect_size_text
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks, placebo
-from gest_dataset.statistics.bootstrap import pooled_deviation
+from gest_dataset.statistics.bootstrap import deviation_of_squares, standardised
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
-from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates
+from gest_dataset.statistics.stereotype_rate import (
+    LN_MEAN,
+    LN_Q,
+    exp,
+    resample_templates,
+    template_squares,
+)
 from gest_dataset.statistics.verdict import verdict
 from gest_dataset.statistics.weights import permutation_p
 
@@ -39,27 +45,22 @@ def compute_result(
     results = {}
     for template, part in split_by_template(scores).items():
         result = measure.statistic(**statistic_inputs(measure, part, rows), **options)
-        results[template] = with_verdict(measure, _with_placebo(result, {template: result}, bands))
+        results[template] = with_verdict(measure, _with_placebo(result, [template], bands))
     combined = combine_templates(results)
     if len(results) == 1:
         return combined
     combined |= _template_mean(measure, scores, rows)
-    return with_verdict(measure, _with_placebo(combined, results, bands))
+    return with_verdict(measure, _with_placebo(combined, [*results], bands))
 
 
 def _with_placebo(
-    result: dict[str, Any], templates: Mapping[int, Result], bands: Mapping[str, Any] | None
+    result: dict[str, Any], templates: Sequence[int], bands: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """A result with the band of placebo pairs, if there is one for each of its templates.
-
-    d is ln g_s by the mean standard deviation of single templates: averaging scores would shrink it.
-    """
+    """A result with the band of placebo pairs, if there is one for each of its templates."""
     if not bands or not all(str(template) in bands for template in templates):
         return result
-    spread = sum(part["g_s_spread"] for part in templates.values()) / len(templates)
-    d = math.log(result["g_s"]) / spread if spread and 0 < result["g_s"] < math.inf else math.nan
-    band = placebo.compare(d, [bands[str(template)] for template in templates])
-    reach = band["limit"] * spread
+    band = placebo.compare(result["d"], [bands[str(template)] for template in templates])
+    reach = band["limit"] * result["g_s_spread"]
     return result | {"placebo": {**band, "low": exp(-reach), "high": exp(reach)}}
 
 
@@ -159,20 +160,19 @@ def wide_scores(scores: pa.Table) -> pd.DataFrame:
 
 
 def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> dict[str, Any]:
-    """The bounds of the mean g_s over templates, and the ranks and permutation test of the mean ln q_i."""
+    """The bounds of the mean g_s over templates, its d, and ranks and permutation test of the mean ln q_i."""
     wide = wide_scores(scores)
-    stereotypes = wide.index.get_level_values("stereotype").to_numpy()
+    stereotypes = wide.index.get_level_values("stereotype").to_numpy() - 1
     units = sample_units(measure.unit, wide.index.get_level_values("id").tolist(), rows)
     unit_codes = checks.unit_codes("units", units, len(wide))
-    resamples = resample_templates(wide.to_numpy(), stereotypes - 1, unit_codes)
+    resamples = resample_templates(wide.to_numpy(), stereotypes, unit_codes)
     bounds = resamples.entries("g_s", LN_MEAN, exp)
     del bounds["g_s"]
+    bounds |= resamples.entries("d", standardised(LN_MEAN, stereotypes, len(LN_Q)))
     rates, differences = families(resamples, LN_Q)
     lowest, highest = rank_bounds(differences, len(LN_Q))
-    complete = wide.dropna()
-    means = complete.to_numpy().mean(axis=1)
     return bounds | {
-        "g_s_spread": pooled_deviation(means, complete.index.get_level_values("stereotype").to_numpy()),
+        "g_s_spread": deviation_of_squares(template_squares(wide.to_numpy(), stereotypes), stereotypes),
         "g_s_permutation_p": permutation_p(rates.value),
         "feminine_ranks": feminine_ranks(rates.value.tolist()),
         "feminine_ranks_low": lowest,
@@ -186,7 +186,8 @@ def headline_text(measure: Measure, result: Result) -> str:
     estimate = Estimate.of(result, name)
     if math.isnan(estimate.value):
         return f"{name}={measure.describe_undefined(result)[0].lower()}"
-    return f"{'mean ' if 'by_template' in result else ''}{name}={estimate}"
+    size = f", {effect_size_text(result)}".replace(" d ", " d=") if EFFECT_SIZE in result else ""
+    return f"{'mean ' if 'by_template' in result else ''}{name}={estimate}{size}"
 
 
 def estimates(result: Result, name: str) -> list[Estimate]:

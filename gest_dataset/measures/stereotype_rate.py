@@ -22,7 +22,7 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
-_MEANINGS = {"q_f": "about women", "q_m": "about men", "g_s": "q_m / q_f"}
+_MEANINGS = {"q_f": "about women", "q_m": "about men", "g_s": "q_m / q_f", "d": "ln g_s / SD of the scores"}
 # Section 4.2.1
 _AXIS = Axis(True, None, "the level of q depends on the words and templates; only differences are meaningful")
 

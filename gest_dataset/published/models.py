@@ -169,7 +169,7 @@ class Ranking:
 
 
 def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Ranking | None:
-    """The rank of a run; None if the paper has no comparable result."""
+    """The rank of a run; None if the paper has no comparable result or the run no interval."""
     config = CONFIGS.get(metadata["config"])
     places: tuple[int | str, ...] = ()
     among = ""
@@ -189,7 +189,8 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         if all(name in table for table in tables)
     }
     g_s = result.get("g_s")
-    if not models or g_s is None or math.isnan(g_s):
+    unbounded = result.get("g_s_low", 0.0)  # None or nan: too few samples for an interval
+    if not models or any(value is None or math.isnan(value) for value in (g_s, unbounded)):
         return None
     own = models.pop(published_name(metadata) or "", None)
     last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]

@@ -14,7 +14,7 @@ from gest_dataset.display import one_line
 from gest_dataset.languages import LANGUAGES, SLAVIC
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_distinct
-from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.grid import Estimate, effect_size_text
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Headline, Measure, Result, render_text
 from gest_dataset.measures.result import template_results
 from gest_dataset.runs.folder import Run
@@ -24,6 +24,7 @@ from gest_dataset.statistics.verdict import error_from_interval, smallest_detect
 UNDEFINED = "undefined"  # the verdict without an interval
 _LONGEST_NAME = 44
 _TEXTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8"))
+_WORST = ("lowest_low", "highest_high")  # bounds over what unreadable answers would have been
 _LARGEST = {"f_s": 1.0, "ss": 100.0}  # headlines that have a maximum
 
 
@@ -149,6 +150,11 @@ class RunVerdict:
     interval: str
     sentences: list[str]
 
+    @property
+    def effect_size(self) -> str:
+        """d with its interval, for measures with g_s."""
+        return effect_size_text(self.run.result) if self.verdict != UNDEFINED else ""
+
     def positions(self) -> dict[str, float]:
         """Points of the result on an axis from 0 to 100 that is symmetric about the null."""
         zone = {end: self.run.result[end] for end in ("zone_low", "zone_high")}
@@ -196,12 +202,18 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
         name, summary, sentences = UNDEFINED, TOO_FEW_SAMPLES, [_TEXTS["no-interval"]]
     else:
         summary = head.verdict_labels[result["verdict"]]
+        worst = Estimate(estimate.value, *(result.get(f"{head.name}_{end}", math.nan) for end in _WORST))
+        refused = bool(worst.low < estimate.low or worst.high > estimate.high)
+        if refused:
+            interval += f" ({worst.interval_text} whatever the unreadable answers would have been)"
         values = {"head": head, "value": estimate.value, "interval": interval, "verdict": name}
         values |= dict(zip(("null", "low", "high"), marks, strict=True))
-        values |= {"excludes_null": not estimate.low <= head.null <= estimate.high}
-        outside = estimate.low > limits[2] or estimate.high < limits[1]
-        position = "outside" if name == "not shown" and outside else name
-        values |= {"position": _TEXTS["positions"][position], "bounded": estimate.low < estimate.high}
+        values |= {"excludes_null": not estimate.low <= head.null <= estimate.high and not refused}
+        outside = not refused and (estimate.low > limits[2] or estimate.high < limits[1])
+        values |= {
+            "position": _TEXTS["positions"]["outside" if name == "not shown" and outside else name],
+            "bounded": estimate.low < estimate.high and not refused,
+        }
         band_high = result.get("placebo", {}).get("high", head.null)
         values |= {"smallest": smallest_effect(head, estimate, limits[2], band_high)}
         values |= {"largest": _LARGEST.get(head.name, math.inf)}

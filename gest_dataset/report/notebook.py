@@ -11,7 +11,6 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from gest_dataset.measures.grid import EMPTY
 from gest_dataset.report.figures import Chart, Mark, Rows, draw_charts, legend_entry, spread
 from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.report.page import load_template
@@ -58,13 +57,13 @@ def _figure(run: LabelledRun) -> Figure:
             colours = SERIES if several else [LIGHT[line.gender or "ink"]]
             places = zip(line.estimates, colours, spread(len(first.headings), 0.2), strict=False)
             for estimate, colour, offset in places:
-                if estimate is not EMPTY and not math.isnan(estimate.value):
+                if line.drawn and not math.isnan(estimate.value):
                     text, style = f"{line.name.strip()}: {estimate}", {"color": colour, "markersize": 6}
                     marks.append(Mark(estimate, row + offset, text, style))
         chart = Chart(" or ".join(grid.headings), marks, title=f"template {number}" if number else "")
         charts.append(replace(chart, x_null=1.0, x_scale="ratio") if ratio else chart)
-    colours = [LIGHT[line.gender or "ink"] for line in first.lines]
-    rows = Rows([line.name.strip() for line in first.lines], colours)
+    colours = [LIGHT[line.gender or "ink"] for line in first.lines if line.drawn]
+    rows = Rows([line.name.strip() for line in first.lines if line.drawn], colours)
     names = zip(first.headings, SERIES, strict=False) if several else ()
     entries = [legend_entry(name, color=colour, marker="o", linewidth=2.6) for name, colour in names]
     figure, _ = draw_charts(charts, 0.9 + 0.27 * len(first.lines), entries, rows, shared_axis=True)

@@ -328,15 +328,50 @@ def one_stratum(values: Sequence[Any] | Floats) -> Ints:
     return np.zeros(len(values), dtype=np.int64)
 
 
+def squared_deviations(values: Floats, strata: Ints) -> Floats:
+    """(x - mean)^2 n / (n - 1) of each value in its stratum of n, whose mean is the variance; 0 if n = 1."""
+    order = np.lexsort((values, strata))  # makes rounding independent of the order of samples
+    sizes = np.bincount(strata)
+    means = np.bincount(strata[order], values[order]) / np.maximum(sizes, 1)
+    return np.asarray((values - means[strata]) ** 2 * (sizes / np.maximum(sizes - 1, 1))[strata])
+
+
+def deviation_of_squares(squares: Floats, strata: Ints) -> float:
+    """The root of the mean over strata of the mean square, without strata of one sample."""
+    order = np.lexsort((squares, strata))
+    sizes = np.bincount(strata)
+    several = sizes > 1
+    means = np.bincount(strata[order], squares[order])[several] / sizes[several]
+    return math.sqrt(means.mean()) if several.any() else math.nan
+
+
 def pooled_deviation(values: Floats, strata: Ints) -> float:
     """The standard deviation within strata: the root of their mean variance."""
-    order = np.lexsort((values, strata))  # makes rounding independent of the order of samples
-    values, strata = values[order], strata[order]
-    sizes = np.bincount(strata)
-    means = np.bincount(strata, values) / np.maximum(sizes, 1)
-    squares = np.bincount(strata, (values - means[strata]) ** 2)
-    several = sizes > 1
-    return math.sqrt((squares[several] / (sizes[several] - 1)).mean()) if several.any() else math.nan
+    return deviation_of_squares(squared_deviations(values, strata), strata)
+
+
+def standardised(effect: SmoothFunction, strata: Ints, number: int) -> SmoothFunction:
+    """An effect divided by the standard deviation within strata (Cohen's d).
+
+    The last column of the means are those of `squared_deviations`, which the effect does not use.
+    """
+    several = np.bincount(strata, minlength=number) > 1
+    weights = several / max(several.sum(), 1)
+
+    def variance(mean: Floats) -> Floats:
+        squares = np.where(several, mean[..., -1], 0.0) @ weights
+        return np.where(squares > 0, squares, np.nan)
+
+    def value(mean: Floats) -> Floats:
+        return np.asarray(effect.value(mean) / np.sqrt(variance(mean)))
+
+    def gradient(mean: Floats) -> Floats:
+        squares = variance(mean)[..., None]
+        slopes = effect.gradient(mean) / np.sqrt(squares)[..., None]
+        by_squares = -value(mean)[..., None] / (2 * squares) * weights
+        return np.concatenate([slopes[..., :-1], by_squares[..., None]], axis=-1)
+
+    return SmoothFunction(value, gradient)
 
 
 def select_units(units: Ints | None, rows: Bools) -> Ints | None:

@@ -65,7 +65,6 @@ def compare(d: float, templates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The band of one or several templates (`summary` of each), and the share of pairs with |d| below d's."""
     quantiles = np.mean([template["quantiles"] for template in templates], axis=0)
     return {
-        "d": d,
         "limit": math.fsum(template["limit"] for template in templates) / len(templates),
         "percentile": float(np.interp(abs(d), quantiles, _LEVELS)),
         "pairs": min(template["pairs"] for template in templates),

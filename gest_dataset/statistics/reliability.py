@@ -29,8 +29,8 @@ _PARTS = ("stereotype", "sentence", "template", "interaction", "rest")
 def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: int = SEED) -> float:
     """Reliability of the profile: the mean correlation r of random halves, stepped up to full length.
 
-    Spearman (1910) and Brown (1910): 2 r / (1 + r). nan if a stereotype has fewer than two samples or a
-    profile does not vary.
+    Spearman (1910) and Brown (1910): 2 r / (1 + r); 0 if r is negative, which it is by chance only. nan if a
+    stereotype has fewer than two samples or a profile does not vary.
     """
     values = scores.mean(axis=1)  # nan where a template is missing
     known = np.isfinite(values)
@@ -53,7 +53,7 @@ def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: in
             halves.append(sums / np.add.reduceat(chosen.astype(float), starts))
         correlations.append(pearson(*halves))
     mean = float(np.mean(correlations))
-    return 2 * mean / (1 + mean) if mean > -1 else -1.0
+    return 2 * mean / (1 + mean) if not mean < 0 else 0.0
 
 
 def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]:

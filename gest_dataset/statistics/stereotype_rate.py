@@ -20,6 +20,12 @@ WinoBias: q_m and q_f are geometric means of r over male and female occupations,
 
 Over several templates (figure 4) g_s is the mean of each template's g_s. A sample's scores in all templates
 are resampled together, and the interval is computed on the log scale.
+
+    d = ln g_s / s
+
+is g_s in standard deviations of the scores (Cohen's d), so it does not depend on how extreme a model's
+probabilities are. s^2 is the variance of ln r within stereotypes, averaged over stereotypes and templates:
+s belongs to a score in one template, since averages over templates vary less.
 """
 
 from __future__ import annotations
@@ -37,9 +43,11 @@ from gest_dataset.statistics.bootstrap import (
     SEED,
     Resamples,
     SmoothFunction,
+    deviation_of_squares,
     linear,
-    pooled_deviation,
     resample,
+    squared_deviations,
+    standardised,
 )
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import feminine_ranks
@@ -80,7 +88,7 @@ def _ln_quotient(mean: Floats) -> Floats:
 def _ln_quotient_gradient(mean: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         male, female = ((mean[..., 0] @ weights)[..., None] for weights in (MALE, FEMALE))
-        return np.asarray((MALE / male - FEMALE / female)[..., None])
+        return np.asarray((MALE / male - FEMALE / female)[..., None] * [1.0, 0.0])
 
 
 LN_QUOTIENT = SmoothFunction(_ln_quotient, _ln_quotient_gradient)  # ln g_s from means of shares
@@ -98,7 +106,8 @@ def stereotype_rate(
     """Stereotype rates from ln P(w_m) - ln P(w_f) and the stereotype of each sample.
 
     Samples of a unit are resampled together. `g_s_spread` is the standard deviation within stereotypes of
-    ln r (log10 r on the log10 scales; shares divided by their mean (q_f + q_m) / 2 on EuroGEST's).
+    ln r (log10 r on the log10 scales; shares divided by their mean (q_f + q_m) / 2 on EuroGEST's). `d` is of
+    the same values: on EuroGEST's scale the difference of the mean shares in standard deviations.
     """
     checks.check_choice("scale", scale, (*SCALES, EUROGEST))
     length = checks.same_length(predictions=predictions, references=references)
@@ -109,20 +118,23 @@ def stereotype_rate(
     values = special.expit(ratios) if of_shares else ratios
     # a bound of a mean of shares is itself a share
     report = (lambda mean: min(max(mean, 0.0), 1.0)) if of_shares else SCALES[scale]
-    resamples = resample(values[:, None], stereotypes, len(STEREOTYPES), unit_codes, draws, seed)
-    means = [linear(row) for row in np.eye(len(STEREOTYPES))]
+    squares = squared_deviations(values, stereotypes)
+    columns = np.column_stack([values, squares])
+    resamples = resample(columns, stereotypes, len(STEREOTYPES), unit_codes, draws, seed)
+    means = [first_column(row) for row in np.eye(len(STEREOTYPES))]
     result: dict[str, Any] = resamples.list_entries("q", means, report)
     rates, differences = families(resamples, means)
     for end, limits in zip(("low", "high"), bounds(rates), strict=True):
         result[f"q_simultaneous_{end}"] = [report(limit) for limit in limits.tolist()]
     result["n"] = np.bincount(stereotypes, minlength=len(STEREOTYPES)).tolist()
     for name, weights in RATES.items():
-        result |= resamples.entries(name, linear(weights), report)
+        result |= resamples.entries(name, first_column(weights), report)
+    result |= resamples.entries("d", standardised(first_column(RATES["g_s"]), stereotypes, len(STEREOTYPES)))
     if of_shares:
         result |= resamples.entries("g_s", LN_QUOTIENT, exp)
     level = (result["q_f"] + result["q_m"]) / 2 or math.nan
     spread_unit = {"ratio": 1.0, EUROGEST: level}.get(scale, LN10)
-    result["g_s_spread"] = pooled_deviation(values, stereotypes) / spread_unit
+    result["g_s_spread"] = deviation_of_squares(squares, stereotypes) / spread_unit
     result["g_s_permutation_p"] = permutation_p(rates.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])
     lowest, highest = rank_bounds(differences, len(STEREOTYPES))
@@ -146,11 +158,28 @@ def winobias_rate(
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
     genders = checks.gender_codes("references", references)
-    resamples = resample(ratios[:, None], genders, len(GENDERS), unit_codes, draws, seed)
-    result: dict[str, Any] = {"g_s_spread": pooled_deviation(ratios, genders)}
+    squares = squared_deviations(ratios, genders)
+    columns = np.column_stack([ratios, squares])
+    resamples = resample(columns, genders, len(GENDERS), unit_codes, draws, seed)
+    result: dict[str, Any] = {"g_s_spread": deviation_of_squares(squares, genders)}
     for name, weights in _WINOBIAS_RATES.items():
-        result |= resamples.entries(name, linear(weights), exp)
-    return result
+        result |= resamples.entries(name, first_column(weights), exp)
+    ln_g_s = first_column(_WINOBIAS_RATES["g_s"])
+    return result | resamples.entries("d", standardised(ln_g_s, genders, len(GENDERS)))
+
+
+def first_column(weights: Floats) -> SmoothFunction:
+    """The weighted sum of the strata's means of the first of two columns."""
+    return linear(np.outer(weights, [1.0, 0.0]))
+
+
+def template_squares(log_ratios: Floats, strata: Ints) -> Floats:
+    """The mean of each sample's squared deviations over the templates in which it has a score."""
+    known = np.isfinite(log_ratios)
+    squares = np.zeros(log_ratios.shape)
+    for template, rows in enumerate(known.T):
+        squares[rows, template] = squared_deviations(log_ratios[rows, template], strata[rows])
+    return np.asarray(squares.sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
 def resample_templates(
@@ -158,16 +187,18 @@ def resample_templates(
 ) -> Resamples:
     """Resamples for `LN_MEAN` and `LN_Q`; `log_ratios` [samples, templates] is nan where a score is missing.
 
-    `stereotypes` counts from 0. Samples of a unit are resampled together.
+    `stereotypes` counts from 0. Samples of a unit are resampled together. The last column is for d.
     """
     known = np.isfinite(log_ratios)
-    columns = np.hstack([np.where(known, log_ratios, 0.0), known])
+    columns = np.column_stack(
+        [np.where(known, log_ratios, 0.0), known, template_squares(log_ratios, stereotypes)]
+    )
     return resample(columns, stereotypes, len(STEREOTYPES), units, draws, seed)
 
 
 def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
     """Sums of scores, shares of samples with a score, and each template's g_s."""
-    sums, shares = np.split(mean, 2, axis=-1)
+    sums, shares = np.split(mean[..., :-1], 2, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         g_s = np.exp(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, sums / shares))
     return sums, shares, g_s
@@ -177,7 +208,9 @@ def _mean_gradient(mean: Floats) -> Floats:
     sums, shares, g_s = _parts(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = (g_s / g_s.sum(axis=-1, keepdims=True))[..., None, :] * MALE_MINUS_FEMALE[:, None]
-        return np.concatenate([weights / shares, -weights * sums / shares**2], axis=-1)
+        return np.concatenate(
+            [weights / shares, -weights * sums / shares**2, np.zeros_like(mean[..., :1])], axis=-1
+        )
 
 
 def _ln_q(stereotype: int) -> SmoothFunction:
@@ -185,14 +218,15 @@ def _ln_q(stereotype: int) -> SmoothFunction:
     selected = (np.arange(len(STEREOTYPES)) == stereotype)[:, None]
 
     def value(mean: Floats) -> Floats:
-        sums, shares = np.split(mean[..., stereotype, :], 2, axis=-1)
+        sums, shares = np.split(mean[..., stereotype, :-1], 2, axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray((sums / shares).mean(axis=-1))
 
     def gradient(mean: Floats) -> Floats:
-        sums, shares = np.split(mean, 2, axis=-1)
+        sums, shares = np.split(mean[..., :-1], 2, axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             slopes = np.concatenate([1 / shares, -sums / shares**2], axis=-1) / sums.shape[-1]
+            slopes = np.concatenate([slopes, np.zeros_like(mean[..., :1])], axis=-1)
         return np.where(selected, slopes, 0.0)
 
     return SmoothFunction(value, gradient)

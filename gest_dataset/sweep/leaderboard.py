@@ -39,13 +39,14 @@ MAX_COMPARED = 36
 # Holm multiplies the least possible p-value, 2 / (draws + 1), by the number of pairs
 _DRAWS_PER_PAIR = 80
 _POINTS = ("value", "low", "high", "zone_low", "zone_high")
+_SIZES = ("d", "d_low", "d_high")
 _COUNTS = ("scored", "samples", "limit", "parameters")
 COLUMNS = (
-    *("name", "model", "revision", "config", "template", "status", "metric", *_POINTS, "verdict"),
+    *("name", "model", "revision", "config", "template", "status", "metric", *_POINTS, *_SIZES, "verdict"),
     *("scored", "samples", "limit", "kind", "parameters", "dtype", "device", "seconds"),
     *("commit", "signature", "reason"),
 )
-_TYPES = dict.fromkeys((*_POINTS, "seconds"), pa.float64()) | dict.fromkeys(_COUNTS, pa.int64())
+_TYPES = dict.fromkeys((*_POINTS, *_SIZES, "seconds"), pa.float64()) | dict.fromkeys(_COUNTS, pa.int64())
 _SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in COLUMNS])
 _DIFFERENCES = (
     *("config", "name", "baseline", "templates", "metric", "value", "baseline_value", "difference"),
@@ -120,7 +121,8 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
 
 def _bounds(result: Mapping[str, Any], head: Headline) -> Line:
     ends = {"value": "", "low": "_low", "high": "_high"}
-    return {name: result.get(f"{head.name}{end}") for name, end in ends.items()}
+    values = {name: result.get(f"{head.name}{end}") for name, end in ends.items()}
+    return values | {name: result.get(name) for name in _SIZES}
 
 
 def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:

@@ -90,6 +90,12 @@ def test_nothing_is_compared_with_what_is_different(other: dict[str, Any]) -> No
     assert rank_among_published({**FACTS, **other}, {"g_s": 1.2}) is None
 
 
+def test_a_run_without_an_interval_has_no_rank() -> None:
+    for low in (None, math.nan):
+        assert rank_among_published(FACTS, {"g_s": 1.2, "g_s_low": low}) is None
+    assert rank_among_published(FACTS, {"g_s": 1.2, "g_s_low": 1.1}) is not None
+
+
 @pytest.mark.parametrize("hub_id", ["gpt2", "openai-community/gpt2"])
 def test_a_hub_id_is_the_papers_model(hub_id: str) -> None:
     models = of(GLM, 1.2).models

@@ -19,6 +19,7 @@ from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.report import figure_files
 from gest_dataset.report.explorer.explorer import profiles_of
 from gest_dataset.report.labels import LabelledRun, label_runs
@@ -159,8 +160,11 @@ def test_tables_have_the_numbers_of_the_runs(runs: Path, folder: Path) -> None:
     (found,) = tables((folder / "results.tex").read_text(encoding="utf-8"))
     interval = f"{format_number(result['g_s_low'])} to {format_number(result['g_s_high'])}"
     assert found == [
-        ["Model", "Config", "g_s", "95 %", "Verdict"],
-        ["bert", "demo_sk_pairs", format_number(result["g_s"]), interval, result["verdict"]],
+        ["Model", "Config", "g_s", "95 %", "d", "Verdict"],
+        [
+            *("bert", "demo_sk_pairs", format_number(result["g_s"]), interval),
+            *(str(Estimate.of(result, "d")), result["verdict"]),
+        ],
     ]
     with (folder / "languages.csv").open(encoding="utf-8", newline="") as file:
         [own] = [row for row in csv.DictReader(file) if row["source"] == "this report"]

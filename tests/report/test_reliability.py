@@ -70,6 +70,14 @@ def test_reliability_and_agreement_are_the_statistics_of_the_scores(runs: dict[s
     assert "length in words" in row_of(run, "Correlations").meaning
 
 
+def test_a_run_without_variance_shares_has_no_row_of_dashes(runs: dict[str, Run]) -> None:
+    run = runs["bert-demo_en"]
+    small = replace(run, table=run.table.filter(pa.compute.equal(run.table["stereotype"], 3)))
+    [table] = reliability_tables(label_runs([small])).values()
+    assert not [row for row in table if "between stereotypes" in row.meaning]
+    assert row_of(run, "Share of the stereotypes")
+
+
 def test_a_profile_of_noise_has_a_warning(runs: dict[str, Run]) -> None:
     run = runs["bert-demo_en"]
     stereotypes = run.table["stereotype"].to_numpy()

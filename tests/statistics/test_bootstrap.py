@@ -12,7 +12,8 @@ from gest_dataset import statistics
 from gest_dataset.statistics import bootstrap, comparison, proportions
 from gest_dataset.statistics.bootstrap import SmoothFunction, linear, mean_interval, resample
 from gest_dataset.statistics.stereoset_icat import icat_of_means
-from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, LN_QUOTIENT
+from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, LN_QUOTIENT, first_column
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from tests.statistics.test_statistics import gest
 
 _RNG = np.random.default_rng(8)
@@ -24,10 +25,12 @@ FUNCTIONS: dict[str, tuple[SmoothFunction, tuple[int, int]]] = {
     "icat above 50": (icat_of_means(_WEIGHTS, True), (3, 2)),
     "ratio": (_G_S, (16, 1)),
     "ratio over templates": (_G_S, (16, 3)),
-    "quotient of shares": (LN_QUOTIENT, (16, 1)),
+    "quotient of shares": (LN_QUOTIENT, (16, 2)),
+    "d": (bootstrap.standardised(first_column(MALE_MINUS_FEMALE), np.repeat(np.arange(16), 2), 16), (16, 2)),
+    "d over templates": (bootstrap.standardised(LN_MEAN, np.repeat(np.arange(16), 2), 16), (16, 7)),
     "rates": (comparison._RATE_CONTRAST, (16, 2)),
-    "mean g_s": (LN_MEAN, (16, 6)),
-    "ln q over templates": (LN_Q[1], (16, 6)),
+    "mean g_s": (LN_MEAN, (16, 7)),
+    "ln q over templates": (LN_Q[1], (16, 7)),
     "difference": (
         comparison._difference_function((icat_of_means(_WEIGHTS, False), icat_of_means(_WEIGHTS, True)), 2),
         (3, 4),

@@ -338,6 +338,42 @@ def test_the_spread_is_that_within_stereotypes() -> None:
     )
 
 
+def test_d_does_not_depend_on_how_extreme_the_scores_are() -> None:
+    """d = ln g_s / s, also with units, and 3 ln r has the d of ln r and the g_s of r^3."""
+    scores = np.random.default_rng(1).normal(size=len(STEREOTYPES)) + 0.3 * (STEREOTYPES > 7)
+    plain_result, loud = (statistics.stereotype_rate(by * scores, STEREOTYPES) for by in (1.0, 3.0))
+    names = ("d", "d_low", "d_high", "d_analytic_low", "d_analytic_high")
+    assert [loud[name] for name in names] == pytest.approx([plain_result[name] for name in names])
+    assert loud["g_s"] == pytest.approx(plain_result["g_s"] ** 3)
+    assert plain_result["d"] == pytest.approx(math.log(plain_result["g_s"]) / plain_result["g_s_spread"])
+    # The standard error of d with its own s: sqrt(sum of w^2 / n + d^2 / 2n), from Cohen
+    assert plain_result["d_high"] - plain_result["d_low"] == pytest.approx(
+        2 * 1.96 * math.sqrt((1 / 7 + 1 / 9) / 500 + 0.3**2 / 16_000), rel=0.05
+    )
+    units = np.repeat(np.arange(len(STEREOTYPES) // 2), 2)
+    in_units = statistics.stereotype_rate(scores, STEREOTYPES, units=units)
+    assert in_units["d"] == pytest.approx(plain_result["d"])
+    genders = np.where(STEREOTYPES > 7, "male", "female").tolist()
+    of_occupations = statistics.winobias_rate(scores, genders)
+    assert of_occupations["d"] == pytest.approx(
+        math.log(of_occupations["g_s"]) / of_occupations["g_s_spread"]
+    )
+    assert math.isnan(statistics.stereotype_rate(np.zeros(32), np.tile(np.arange(1, 17), 2))["d"])
+
+
+@pytest.mark.parametrize("loudness", [0.1, 1.0, 2.0])
+def test_d_covers_its_true_value(loudness: float) -> None:
+    """Scores with heavy tails, whose s is far from certain."""
+    random = np.random.default_rng(0)
+    strata, hits = np.repeat(np.arange(1, 17), 60), 0
+    for seed in range(400):
+        noise = random.standard_t(5, size=len(strata)) / math.sqrt(5 / 3)
+        scores = loudness * (noise + 1.5 * (strata > 7))
+        result = statistics.stereotype_rate(scores, strata, draws=400, seed=seed)
+        hits += result["d_low"] <= 1.5 <= result["d_high"]
+    assert 0.925 <= hits / 400 <= 0.975
+
+
 def test_spreads_of_shares_and_of_quadruplets() -> None:
     labels = np.where(np.arange(len(STEREOTYPES)) % 4 == 0, "female", "male").tolist()
     assert statistics.masculine_rate(labels, STEREOTYPES.tolist())["f_s_spread"] == pytest.approx(
