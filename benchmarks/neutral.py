@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +24,6 @@ from printing import show
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.neutral import TABLE, text_hash
-from gest_dataset.data import sources
 from gest_dataset.gender import detect
 from gest_dataset.gender.grammar import load_grammar
 from gest_dataset.gender.parsers import open_parser
@@ -73,10 +71,9 @@ def neutral(texts: Sequence[str], language: str, model: Path, cache: Path | None
 
 def translations(language: str, mirror: Path) -> dict[str, int]:
     """Each translation in a mirror, with a stereotype that it is for."""
-    os.environ[sources.TABLE_VARIABLE] = str(mirror / "MANIFEST.json")
     config = CONFIGS[f"{language}_translations"]
-    files = {key: sources.fetch(key, mirror) for key in config.sources}
-    return {row["translation"]: row["stereotype"] for row in config.read(files, Counter())}
+    rows = config.read({key: mirror / key for key in config.sources}, Counter())
+    return {row["translation"]: row["stereotype"] for row in rows}
 
 
 def main() -> None:

@@ -119,7 +119,6 @@ def read_yaml(name: str) -> Any:
 
 
 def _feature(kind: Any) -> Any:
-    """The feature of a type in `fields.yaml`."""
     if isinstance(kind, list):
         return ClassLabel(names=kind)
     if isinstance(kind, dict):
@@ -127,17 +126,11 @@ def _feature(kind: Any) -> Any:
     return Value(kind)
 
 
-def _read_fields() -> dict[str, dict[str, Field]]:
-    tables = read_yaml("fields.yaml")
-    del tables["shared"]  # the anchors
-    return {
-        table: {
-            name: Field(entry["meaning"], _feature(entry.get("type", "string")))
-            for name, entry in fields.items()
-        }
-        for table, fields in tables.items()
+KIND_FIELDS = {  # by kind of config
+    kind: {
+        name: Field(entry["meaning"], _feature(entry.get("type", "string"))) for name, entry in fields.items()
     }
-
-
-KIND_FIELDS = _read_fields()  # by kind of config
+    for kind, fields in read_yaml("fields.yaml").items()
+    if kind != "shared"  # the anchors
+}
 BIAS_TYPE: ClassLabel = KIND_FIELDS["quadruplets"]["bias_type"].feature

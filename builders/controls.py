@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, File, Files, Row
-from gest_dataset.builders.reading import keyword_span, read_lines
+from gest_dataset.builders.reading import keyword_span, read_csv, read_lines
 from gest_dataset.builders.stereoset import read_stereoset
 from gest_dataset.builders.words import differing_words, split
 
@@ -26,6 +26,10 @@ FIELDS = ("original_stereotype", "original_antistereotype", "control_stereotype"
 
 # The order of the four lines of a sample in the files of the gender sets
 _LINE_ORDER = (FIELDS[0], FIELDS[2], FIELDS[1], FIELDS[3])
+
+# The Slovak set, about the stereotype that men are more competent: the sentences in the order of FIELDS
+_SLOVAK_SENTENCES = ("veta1", "veta2", "veta3", "veta4")
+_SLOVAK_CHECKS = {"competence?": "not about competence", "misogynistic?": "not misogynistic"}
 
 REPLACEMENTS = 10
 _AFTER_KEYWORD = '.!?,"'  # outside the keyword; any other character (`Poor:`) is part of it
@@ -55,6 +59,18 @@ def read_gender(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
         marked = {field: line for field, (_, line) in zip(_LINE_ORDER, sample, strict=True)}
         sample_id = f"{name}-{number:04d}"
         yield quadruplet(sample_id, sample_id, "gender", marked, file, sample[0][0])
+
+
+def read_slovak(files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield the samples that passed the authors' validation, whose check columns are both empty."""
+    for line, cells in read_csv(files[0]):
+        failed = [reason for column, reason in _SLOVAK_CHECKS.items() if cells[column].strip()]
+        if failed:
+            dropped[failed[0]] += 1
+            continue
+        marked = {field: cells[column] for field, column in zip(FIELDS, _SLOVAK_SENTENCES, strict=True)}
+        sample_id = f"slovak-{int(cells['ID']):03d}"
+        yield quadruplet(sample_id, sample_id, "gender", marked, files[0], line)
 
 
 @cache

@@ -66,7 +66,6 @@ def _config(reserved: Container[str], folder: Path, metadata: dict[str, Any]) ->
 def _read_rows(
     path: Path, fields: Fields, left_out: dict[str, int], files: Mapping[str, File], dropped: Dropped
 ) -> Iterator[Row]:
-    """Yield the stored rows after checking their hash."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -17,7 +17,7 @@ import regex
 
 from gest_dataset.builders.config import File
 from gest_dataset.builders.reading import read_text
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError
 
 _FOLDER = "JacquelineRowe/EuroGEST/evaluate_models/configs"
 SCAFFOLDS, MARKS, CODES = (
@@ -103,17 +103,12 @@ def read_frames(language: str, files: Mapping[str, File], kind: str = "pronoun")
 
 def choose_frame(sentence: str, frames: Sequence[Frame]) -> Frame:
     """The frame in the script of the sentence, for languages with two scripts."""
-
-    def is_cyrillic(text: str) -> bool:
-        return _CYRILLIC.search(text) is not None
-
-    return next(
-        (frame for frame in frames if is_cyrillic(frame.masculine) == is_cyrillic(sentence)), frames[0]
-    )
+    by_script = {bool(_CYRILLIC.search(frame.masculine)): frame for frame in frames}
+    return by_script.get(bool(_CYRILLIC.search(sentence)), frames[0])
 
 
 def _eurogest_frame(language: str, files: Mapping[str, File], kind: str) -> Frame:
-    scaffolds, marks, codes = (_read_json(files[key]) for key in (SCAFFOLDS, MARKS, CODES))
+    scaffolds, marks, codes = (json.loads(read_text(files[key])) for key in (SCAFFOLDS, MARKS, CODES))
     name = {code: name for name, code in codes.items()}.get(language)
     if name is None:
         raise ConfigError(
@@ -122,10 +117,3 @@ def _eurogest_frame(language: str, files: Mapping[str, File], kind: str) -> Fram
     opening, closing = marks[name]
     masculine, feminine = (scaffolds[side][name].strip() for side in KINDS[kind])
     return Frame(opening, closing, masculine, feminine)
-
-
-def _read_json(file: File) -> Any:
-    try:
-        return json.loads(read_text(file))
-    except ValueError as error:
-        raise DataError(f"{file} is not valid JSON: {error}") from error

@@ -10,14 +10,6 @@ from gest_dataset.builders.reading import read_csv
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
 
-# The name of a system in the configs -> its upstream folder
-FOLDER_OF_SYSTEM = {
-    "amazon": "amazon_translate",
-    "deepl": "deepl",
-    "google": "google_translate",
-    "nllb": "nllb_3b",
-}
-
 
 def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield every GEST sentence in every system's translation.

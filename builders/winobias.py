@@ -25,11 +25,6 @@ OUTSIDE = "differs outside the pronouns"
 NOT_SWAPPED = "the pronouns are not counterparts"
 
 
-def _pronouns(sentence: str) -> list[str]:
-    marks = (mark.strip().lower() for mark in _MARK.findall(sentence))
-    return [mark for mark in marks if mark in _PRONOUNS]
-
-
 def _without_pronouns(sentence: str) -> str:
     """The sentence with its marked pronouns blanked; the other marks stay."""
     return _MARK.sub(lambda mark: "[]" if mark[1].strip().lower() in _PRONOUNS else mark[0], sentence)
@@ -41,7 +36,8 @@ def contrast(pro: str, anti: str) -> tuple[str, str, str] | str:
     >>> contrast("[The cook] said [he] ate.", "[The cook] said [she] ate.")
     ('The cook said he ate.', 'The cook said she ate.', 'cook')
     """
-    pronouns = [_pronouns(line) for line in (pro, anti)]
+    marks = [[mark.strip().lower() for mark in _MARK.findall(line)] for line in (pro, anti)]
+    pronouns = [[mark for mark in line if mark in _PRONOUNS] for line in marks]
     occupations = [set(_MARK.findall(_without_pronouns(line))) - {""} for line in (pro, anti)]
     if any(len(marked) != 1 for marked in occupations) or not all(pronouns):
         return MARKS

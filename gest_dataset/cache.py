@@ -71,15 +71,11 @@ class ResponseCache:
         with self._errors(), self._lock, self._connection:
             self._connection.executemany(_INSERT, rows)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
     def __enter__(self) -> ResponseCache:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._connection.close()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

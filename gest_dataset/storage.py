@@ -147,10 +147,15 @@ def update_hash(digest: Any, path: Path) -> None:
             digest.update(chunk)
 
 
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a whole file atomically; texts in UTF-8."""
+    with atomic_path(path) as partial:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write an indented JSON file."""
-    with atomic_path(path) as partial:
-        partial.write_text(f"{json_text(content)}\n", encoding="utf-8")
+    write_file(path, f"{json_text(content)}\n")
 
 
 def json_text(content: Any) -> str:

@@ -19,9 +19,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MIRROR = ROOT / "tests" / "mirror"
-MANIFEST = "MANIFEST.json"
 
 _HOME = tempfile.mkdtemp(prefix="gest-tests-")
+MANIFEST = Path(_HOME) / "sources.json"  # the table of sources, with the blob ids of the test mirror
 # the processes of xdist inherit what is named here, where GEST_MIRROR is gone already
 _GIVEN_MIRROR = os.environ.setdefault("GEST_TESTS_UPSTREAM", os.environ.pop("GEST_MIRROR", ""))
 os.environ.pop("GEST_SOURCES", None)
@@ -39,8 +39,20 @@ import datasets  # noqa: E402
 import gest_dataset  # noqa: E402, F401
 from gest_dataset import cli  # noqa: E402
 from gest_dataset.commands import console  # noqa: E402
+from gest_dataset.data.sources import git_blob_id  # noqa: E402
 
 datasets.disable_progress_bars()
+
+
+def _write_manifest() -> None:
+    table = json.loads((ROOT / "gest_dataset" / "data" / "sources.json").read_text(encoding="utf-8"))
+    for repository, entry in table.items():
+        for path, facts in entry["files"].items():
+            facts["git_blob"] = git_blob_id((MIRROR / repository / path).read_bytes())
+    MANIFEST.write_text(json.dumps(table), encoding="utf-8")
+
+
+_write_manifest()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -88,7 +100,7 @@ def _threads(number: int) -> Iterator[None]:
 def use(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Put a mirror and its own table of sources in force."""
     monkeypatch.setenv("GEST_MIRROR", str(directory))
-    monkeypatch.setenv("GEST_SOURCES", str(directory / MANIFEST))
+    monkeypatch.setenv("GEST_SOURCES", str(MANIFEST))
     return directory
 
 
@@ -142,8 +154,6 @@ Edit = Callable[[str, Callable[[bytes], bytes]], Path]
 @pytest.fixture
 def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
     """A copy of the mirror with one file changed and pinned as changed: for broken content."""
-    from gest_dataset.data.sources import git_blob_id
-
     copy = tmp_path / "edited"
 
     def edit(key: str, change: Callable[[bytes], bytes]) -> Path:
@@ -151,7 +161,7 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
             shutil.copytree(MIRROR, copy)
         path = copy / key
         path.write_bytes(change(path.read_bytes()))
-        table = json.loads((copy / MANIFEST).read_text(encoding="utf-8"))
+        table = json.loads(MANIFEST.read_text(encoding="utf-8"))
         repository = "/".join(key.split("/")[:2])
         entry = table[repository]["files"][key.removeprefix(f"{repository}/")]
         entry["git_blob"] = git_blob_id(path.read_bytes())
@@ -208,6 +218,6 @@ def script_environment(tmp_path: Path) -> Mapping[str, str]:
         **os.environ,
         "HF_HOME": str(tmp_path / "hf"),
         "GEST_MIRROR": str(MIRROR),
-        "GEST_SOURCES": str(MIRROR / MANIFEST),
+        "GEST_SOURCES": str(MANIFEST),
         "COLUMNS": "100",
     }

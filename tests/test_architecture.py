@@ -11,7 +11,18 @@ from tests.support.modules import modules
 
 # Lowest first; "" is the package itself
 LAYERS = (
-    ("errors", "storage", "cache", "display", "languages", "user_data", "retry", "stereotypes", "version"),
+    (
+        "errors",
+        "storage",
+        "cache",
+        "display",
+        "languages",
+        "user_data",
+        "progress",
+        "retry",
+        "stereotypes",
+        "version",
+    ),
     ("data", "builders"),
     ("probes", "statistics", "published", "gender"),
     ("measures",),

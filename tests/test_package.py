@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import MANIFEST, ROOT
 from tests.support.modules import modules
 
 MODULES = modules(ROOT)
@@ -68,7 +68,7 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
         cwd=tmp_path,
         env={
             "PYTHONPATH": str(target),
-            "GEST_SOURCES": str(mirror / "MANIFEST.json"),
+            "GEST_SOURCES": str(MANIFEST),
             "HF_HOME": str(tmp_path / "hf"),
             "PATH": "/usr/bin:/bin",
         },

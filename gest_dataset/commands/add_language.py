@@ -102,9 +102,10 @@ def _to_json(added: AddedLanguage) -> dict[str, Any]:
 def _show(added: AddedLanguage) -> None:
     from gest_dataset.stereotypes import STEREOTYPES
 
-    for read in added.files.values():
-        accepted = read.number - len(read.rejected)
-        out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
+    for kind, read in added.files.items():
+        accepted, sentences = read.number - len(read.rejected), added.sentences(kind).total()
+        more = f" for {sentences:,} sentences (GEST repeats some)" if sentences > accepted else ""
+        out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted{more}", style="bold")
         examples = {reason: read.examples(reason) for reason in read.reasons}
         console.show_problems(read.reasons, examples, prefix="  rejected: ", console=out)
     translated, pairs = added.sentences("translations"), added.sentences("pairs")

@@ -11,7 +11,7 @@ import typer
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err
 from gest_dataset.errors import ConfigError, OutputError, UnreachableError
-from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, folder_lock
+from gest_dataset.storage import STANDARD_OUTPUT, folder_lock, write_file
 
 FORMATS = ("parquet", "txt", "csv", "lm-eval")
 # Texts are scored as sums of many ln P: float64 keeps the digits of their differences
@@ -93,18 +93,12 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
 def _write_sentences(name: str, format: str, output: Path) -> None:
     import datasets
 
-    from gest_dataset.builders import CONFIGS, get_config
-    from gest_dataset.data.rows import rows_of
+    from gest_dataset.translation.sentences import read_sentences
 
-    if "sentence" not in get_config(name).features:
-        offered = ", ".join(config.name for config in CONFIGS.values() if "sentence" in config.features)
-        raise ConfigError(f"The config {name!r} has no English sentences. Use one of {offered}.")
     datasets.disable_progress_bars()
-    table = rows_of(name).to_pandas()[["id", "sentence", "stereotype"]]
+    table = read_sentences(name)
     lines = "".join(f"{sentence}\n" for sentence in table["sentence"])
-    text = table.to_csv(index=False, lineterminator="\n") if format == "csv" else lines
-    with atomic_path(output) as partial:
-        partial.write_bytes(text.encode())
+    write_file(output, table.to_csv(index=False, lineterminator="\n") if format == "csv" else lines)
     if output != STANDARD_OUTPUT:
         err.print(f"{output}: {len(table):,} sentences")
 

@@ -17,16 +17,12 @@ if TYPE_CHECKING:
     from gest_dataset.runs.comparison import ComparisonResult, Difference, TemplateDifference
     from gest_dataset.statistics import Comparison, StereotypeDifference
 
-_MAX_ITEMS = 20
 
-
-def run(
-    paths: list[Path],
-    as_json: bool = False,
-) -> None:
+def run(paths: list[Path], as_json: bool = False) -> None:
     """Compare runs: is one model more biased than the other?
 
-    Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio.
+    Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio,
+    and d = ln g_s / s as a difference, since g_s also differs by how extreme a model's probabilities are.
     p-values are corrected for the number of comparisons (Holm). Each comes with the smallest difference that
     these samples would detect. Folders are compared config by config, languages on the source sentences that
     they share.
@@ -54,13 +50,13 @@ def _to_json(result: ComparisonResult) -> dict[str, Any]:
         for part, source in zip([entry, *entry["by_template"]], _parts(row), strict=True):
             found = source.comparison
             part["comparison"] |= {"ratio_interval": found.times, "smallest": found.smallest}
+        entry["disagreement"] = row.disagreement()
         for part, stereotype in zip(entry["by_stereotype"], row.by_stereotype, strict=True):
             part |= {"ratio_interval": stereotype.times, "shown": stereotype.shown}
     return content | {"unmatched": [str(path) for path in result.unmatched]}
 
 
 def _show(result: ComparisonResult) -> None:
-    """Print tables, and notes about what they are based on."""
     rows = result.differences
     if result.languages:
         languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
@@ -74,17 +70,16 @@ def _show(result: ComparisonResult) -> None:
     if len(rows) > 1:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
     if result.languages:
-        count = f"{len(result.items):,} of {rows[0].n:,} sources"
-        out.print(f"{count} behave differently in one language (Holm, 5 %).")
-        for item in result.items[:_MAX_ITEMS]:
+        out.print(
+            f"The {len(result.items)} sources that differ most between languages, in robust standard "
+            f"deviations (no test: check the translations of those that stand out):"
+        )
+        for item in result.items:
             source = f"{one_line(item.source)}  (stereotype {item.stereotype})"
-            out.print(f"  {item.language}  {item.residual:+.2f}  {source}")
-        if len(result.items) > _MAX_ITEMS:
-            out.print(f"  … {len(result.items) - _MAX_ITEMS:,} more; --json lists all")
+            out.print(f"  {item.language}  {item.z:+.1f}  {source}")
 
 
 def _show_group(rows: Sequence[Difference]) -> None:
-    """Print the differences of one config from one baseline."""
     first, measure = rows[0], rows[0].comparison.measure
     kind = "ratio" if first.comparison.ratio else "difference"
     title = f"{first.config}: {measure} compared with {first.baseline} ({kind})"
@@ -95,17 +90,29 @@ def _show_group(rows: Sequence[Difference]) -> None:
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, _parts(row), strict=True):
-            p_value = "<0.001" if part.p_holm < 0.001 else format_value(part.p_holm, 3)
-            lines.append((name, *_numbers(part.comparison, kind), p_value, part.n))
+            lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), part.n))
     show_table(title, ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples"), lines)
+    sizes = [
+        (one_line(row.run), *_numbers(row.effect_size, "difference"), _p_value(row.p_holm_effect_size))
+        for row in rows
+        if row.effect_size
+    ]
+    if sizes:
+        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", INTERVAL, "p (Holm)"), sizes)
     for row in rows:
         name = one_line(row.run)
+        if disagreement := row.disagreement():
+            out.print(f"{name}: {disagreement}")
         if row.missing:
             out.print(f"{name}: {row.missing:,} samples are in only one of the runs and are left out.")
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
         out.print(f"{name}: {_power(row.comparison.smallest, kind)}")
         _show_stereotypes(row)
+
+
+def _p_value(p: float | None) -> str:
+    return "<0.001" if p is not None and p < 0.001 else format_value(p, 3)
 
 
 def _power(smallest: float, kind: str) -> str:

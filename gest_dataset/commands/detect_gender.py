@@ -25,12 +25,21 @@ def run(
 
     [bold]--json[/bold] prints one line of JSON per sentence, [bold]--output[/bold] writes it to a file.
     """
+    from gest_dataset.data.tables import is_table, read_lines, read_table
     from gest_dataset.gender import detect, explain
-    from gest_dataset.storage import atomic_path, check_output_file
+    from gest_dataset.storage import check_output_file, write_file
 
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
-    sentences = [text or ""] if file is None else _read(file, column)
+    if file is None:
+        sentences = [text or ""]
+    elif is_table(file):
+        table = read_table(file)
+        if column is None and len(table.columns) > 1:
+            raise ConfigError(f"{file}: --column is missing; its columns are {', '.join(table.columns)}.")
+        sentences = table.texts(column or next(iter(table.columns), ""))
+    else:
+        sentences = read_lines(file)  # blank lines stay, so that rows keep their numbers
     if not any(sentence.strip() for sentence in sentences):
         raise DataError(f"{file or '--text'} has no sentence.")
     if output is not None:
@@ -42,8 +51,7 @@ def run(
         for row, (sentence, detection) in enumerate(zip(sentences, detections, strict=True), start=1)
     ]
     if output is not None:
-        with atomic_path(output) as partial:
-            partial.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_file(output, "".join(f"{line}\n" for line in lines))
     else:
         for line in lines if as_json else map(explain, sentences, detections):
             out.print(line)
@@ -52,15 +60,3 @@ def run(
     conflicts = sum(detection.conflict for detection in detections)
     err.print(f"Sentences: {len(detections)} ({counts}, {conflicts} conflicts)")
     show_problems(Counter(detection.problem for detection in detections if detection.problem))
-
-
-def _read(file: Path, column: str | None) -> list[str]:
-    """The sentences of a table or a text file; blank lines stay, so that rows keep their numbers."""
-    from gest_dataset.data.tables import is_table, read_lines, read_table
-
-    if not is_table(file):
-        return read_lines(file)
-    table = read_table(file)
-    if column is None and len(table.columns) > 1:
-        raise ConfigError(f"{file}: --column is missing; its columns are {', '.join(table.columns)}.")
-    return table.texts(column or next(iter(table.columns), ""))

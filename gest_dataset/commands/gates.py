@@ -48,6 +48,7 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
     """Messages on numbers that fail their limit, and notes on those that pass but may be above it."""
     from gest_dataset.measures import MEASURES  # imports datasets
     from gest_dataset.measures.grid import Estimate
+    from gest_dataset.measures.power import TYPICAL_SPREAD
     from gest_dataset.measures.result import estimates, within_placebo
 
     failures, notes = [], []
@@ -70,7 +71,9 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
                     f"hardly differ. They are equal if the compared words were made equal."
                 )
             elif (
-                option == UNLESS_BELOW and head.ratio and _d(high, spread) >= (most := _typical_d(limit)) > 0
+                option == UNLESS_BELOW
+                and head.ratio
+                and _d(high, spread) >= (most := _d(limit, TYPICAL_SPREAD)) > 0
             ):
                 failures.append(
                     f"{label} is below {limit:g}: {numbers}. But d = ln {name} / {spread:.2f} is not shown "
@@ -96,12 +99,6 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
 def _d(value: float, spread: float) -> float:
     """ln g_s in standard deviations of the scores."""
     return math.log(value) / spread
-
-
-def _typical_d(limit: float) -> float:
-    from gest_dataset.measures.power import TYPICAL_SPREAD  # imports datasets
-
-    return _d(limit, TYPICAL_SPREAD)
 
 
 def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> list[str]:

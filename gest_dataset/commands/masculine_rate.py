@@ -122,7 +122,6 @@ def run(
 
 
 def _show(run: Run) -> None:
-    """The verdict on a run, its table, and the sentences below it."""
     from gest_dataset.commands.tables import show_result
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 

@@ -69,5 +69,5 @@ def run(
             raise TranslationError(
                 f"No pair could be made; nothing was written.{hint if pairs.left_out[NO_ANSWER] else ''}"
             )
-        write_pairs(output, language, label, pairs, experiment.settings, command_line(), unknown)
+        write_pairs(output, language, pairs, experiment.settings, command_line(), unknown)
     err.print(f'{output}: load_dataset("{output}", "{language}_pairs")')

@@ -58,7 +58,6 @@ def run(
 
 
 def _show(plan: Plan) -> None:
-    """Show each config or file of a plan."""
     out.print(f"Push to {plan.repo}{' (new)' if plan.missing else ''}:")
     show_table("", ("part", "status"), plan.parts.items())
     if plan.unaffected:

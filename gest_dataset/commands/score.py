@@ -134,7 +134,6 @@ def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> di
 
 
 def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
-    """Print the smallest detectable effects."""
     from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD
     from gest_dataset.storage import json_value
 
@@ -182,7 +181,6 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
 
 
 def _fields(run: ScoredRun) -> list[str]:
-    """A run in one line."""
     from gest_dataset.commands.tables import headline_fields
     from gest_dataset.measures import MEASURES
 
@@ -205,7 +203,6 @@ def _caveats(run: ScoredRun) -> list[str]:
 
 
 def _show_run(run: ScoredRun, verbose: bool) -> None:
-    """Print the verdict on a run, its tables, its rank among published models, and what was left out."""
     from gest_dataset.commands import tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
@@ -236,7 +233,11 @@ def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> An
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
         entry |= {"signature": run.scores.signature, "metadata": facts, "standing": None}
         if published:
-            entry["standing"] = asdict(published) | {"rank": published.rank, "text": published.text()}
+            entry["standing"] = asdict(published) | {
+                "rank": published.rank,
+                "d_rank": published.d_rank,
+                "text": published.text(),
+            }
         runs.append(entry)
     return json_value(
         {

@@ -78,9 +78,9 @@ def run(
         ids = ", ".join(cluster.submit_to_slurm(selected, suite_file, output))
         out.print(f"Submitted {ids}. The last job builds {output}/{PAGE}; logs are in {output}/slurm.")
         return
-    if task is not None and not 0 <= task < len(selected.models):
-        raise ConfigError(f"--task {task}: the suite has models 0 to {len(selected.models) - 1}.")
     if task is not None:
+        if not 0 <= task < len(selected.models):
+            raise ConfigError(f"--task {task}: the suite has models 0 to {len(selected.models) - 1}.")
         selected = replace(selected, models=[selected.models[task]])
     cells = list_cells(selected, output)
     if not leaderboard:
@@ -95,7 +95,6 @@ def run(
 
 
 def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
-    """Run what is not done, and print a line for each model."""
     from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, sweep
 
     total = sum(cell.status != LEFT_OUT for cell in cells)
@@ -133,7 +132,6 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
 
 
 def _estimate(suite: Suite, output: Path | None) -> None:
-    """Print what each model takes, and the sum."""
     import pandas as pd
     import torch
     from matplotlib.ticker import EngFormatter
@@ -176,7 +174,7 @@ def _check_published(suite: Suite, output: Path) -> None:
     """Print which numbers differ from the GEST paper; the exit code is 1 if some do."""
     from gest_dataset.measures.grid import Estimate
     from gest_dataset.runs.folder import find_runs
-    from gest_dataset.storage import atomic_path, csv_text
+    from gest_dataset.storage import csv_text, write_file
     from gest_dataset.sweep.published_numbers import Comparison, compare_with_published
     from gest_dataset.sweep.run import RUNS
 
@@ -188,8 +186,7 @@ def _check_published(suite: Suite, output: Path) -> None:
             f"{output} has no finished run of a model with published numbers. Models must be loaded from the "
             f"Hub in the newest revision, and scored on all samples without options."
         )
-    with atomic_path(output / "published.csv") as partial:
-        partial.write_text(csv_text(Comparison._fields, comparisons), encoding="utf-8")
+    write_file(output / "published.csv", csv_text(Comparison._fields, comparisons))
     differing = [one for one in comparisons if one.differs]
     for one in differing:
         where = f"{one.table}, {one.model}, {one.where}: {one.metric}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 from rich.text import Text
@@ -42,17 +41,12 @@ def show_result(measure: Measure, result: Result, title: str, verbose: bool = Tr
         for template, part in parts.items():
             show_grid(measure.grid(part), f"{title}, template {template}" if template else title)
     elif len(parts) <= _MOST_TEMPLATES:
-        _show_templates({number: measure.grid(part) for number, part in parts.items()}, title)
-
-
-def _show_templates(grids: Mapping[int, Grid], title: str) -> None:
-    """Print the values of several templates side by side."""
-    table = new_table(f"{title}, q by template", ["", *map(str, grids)])
-    for lines in zip(*(grid.lines for grid in grids.values()), strict=True):
-        values = [format_value(line.estimates[0].value) for line in lines]
-        style = "bold" if lines[0].bold else None
-        table.add_row(lines[0].name, *values, style=style, end_section=lines[0].ends_section)
-    print_table(table)
+        table = new_table(f"{title}, q by template", ["", *map(str, parts)])
+        for row in zip(*(measure.grid(part).lines for part in parts.values()), strict=True):
+            values = [format_value(line.estimates[0].value) for line in row]
+            style = "bold" if row[0].bold else None
+            table.add_row(row[0].name, *values, style=style, end_section=row[0].ends_section)
+        print_table(table)
 
 
 def show_grid(grid: Grid, title: str) -> None:

@@ -21,14 +21,14 @@ from gest_dataset.gender import detect
 from gest_dataset.gender import grammar as grammars
 from gest_dataset.gender.grammar import FEMALE, MALE, Grammar
 from gest_dataset.languages import LANGUAGES, SOURCE, Language
-from gest_dataset.storage import atomic_path, csv_text
+from gest_dataset.storage import csv_text, write_file
 from gest_dataset.translation.sentences import gest_sentences
 
 REPORT = "rejected.csv"
 WRONG_GENDER = "a variant has the other gender, according to the rules"
 UNKNOWN_LICENCE = "unknown"
 _REPORT_COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
-_CONTENT = {"translations": "GEST translated", "pairs": "Gender-swapped pairs"}
+_CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def add_language(
         NewConfig(
             name=f"{language.code}_{kind}",
             family=dataset,
-            description=f"{_CONTENT[kind]} in {language.name}, added by a user",
+            description=f"{_CONTENT[kind]} {language.name}, added by a user",
             languages=(language.code, SOURCE),
             licence=licence or UNKNOWN_LICENCE,
             kind=kind,
@@ -155,8 +155,7 @@ def add_language(
     report_path = default_report if report is None else Path(report).expanduser()
     lines = [{"file": read.path.name, **row} for read in files.values() for row in read.rejected]
     cells = ([line.get(column, "") for column in _REPORT_COLUMNS] for line in lines)
-    with atomic_path(report_path) as partial:
-        partial.write_text(csv_text(_REPORT_COLUMNS, cells), encoding="utf-8")
+    write_file(report_path, csv_text(_REPORT_COLUMNS, cells))
     return AddedLanguage(language, tuple(configs), files, confirmed, report_path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -221,11 +222,9 @@ def find_problem(text: str, source: str, script: str, english: Container[str]) -
 
 def is_script(code: str) -> bool:
     """Whether Unicode has letters of that script."""
-    try:
-        _script_pattern(code)
-    except regex.error:
-        return False
-    return True
+    with suppress(regex.error):
+        return bool(_script_pattern(code))
+    return False
 
 
 @cache

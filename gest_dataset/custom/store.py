@@ -14,7 +14,7 @@ from gest_dataset import builders, user_data
 from gest_dataset.builders.config import KIND_FIELDS, Config, Family, Row, features_of
 from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.errors import ConfigError
-from gest_dataset.storage import atomic_path, folder_lock, write_json
+from gest_dataset.storage import folder_lock, write_file, write_json
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,7 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
     with folder_lock(user_data.user_data_folder()):
         for folder, metadata, content in prepared:
             file = folder / f"{metadata['sha256']}.parquet"
-            with atomic_path(file) as partial:
-                partial.write_bytes(content)
+            write_file(file, content)
             write_json(folder / user_data.METADATA, metadata)
             for old in set(folder.glob("*.parquet")) - {file}:
                 old.unlink()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from gest_dataset.data.build import SIGNATURE, Built, all_built
 from gest_dataset.data.folder import CARD, read_table
 from gest_dataset.data.licences import hub_ids
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
@@ -39,7 +40,6 @@ def _template() -> Template:
 
 
 def _block(name: str, **values: Any) -> str:
-    """One section of the template."""
     template = _template()
     return "".join(template.blocks[name](template.new_context(values))).strip("\n")
 
@@ -49,8 +49,7 @@ def write_card(out: Path) -> Sequence[Built]:
     builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
     sections = card_sections([built.config for built in builds], builds, "path/or/repo")
     text = "\n\n".join([f"---\n{built_header(builds)}\n---\n{SIGNATURE}", *sections.values()])
-    with atomic_path(out / CARD) as partial:
-        partial.write_text(f"{text}\n", encoding="utf-8")
+    write_file(out / CARD, f"{text}\n")
     return builds
 
 
@@ -77,19 +76,25 @@ def card_sections(
             version=__version__,
         ),
         "configs": _block("configs", repo=repo, builds=builds),
-        "licences": _block("licences", table=[_licence_cells(family, configs) for family in families]),
+        "licences": _block("licences", table=_licence_table(families, configs)),
         **{f"family {family.name}": _family_section(family, configs, builds) for family in families},
         "uses": _block("uses"),
         "citation": _block("citation", citation="\n\n".join(papers(families))),
     }
 
 
-def _licence_cells(family: Family, configs: Sequence[Config]) -> list[str]:
-    """A row of the table of licences."""
-    licences = dict.fromkeys(config.licence for config in configs if config.family == family)
-    source = re.sub(r"^https?://[^/]+/(?:project/)?(.*?)/?$", r"[\1](\g<0>)", family.homepage)
-    links = [link for entry in papers([family]) for link in _paper_links(entry)]
-    return [family.title, "; ".join(licences), source, ", ".join(links)]
+def _licence_table(families: Sequence[Family], configs: Sequence[Config]) -> list[list[str]]:
+    """The rows of the table of licences; a source or paper has its links where it first occurs."""
+    table, linked = [], set[str]()
+    for family in families:
+        licences = dict.fromkeys(config.licence for config in configs if config.family == family)
+        link = r"\1" if family.homepage in linked else r"[\1](\g<0>)"
+        source = re.sub(r"^https?://[^/]+/(?:project/)?(.*?)/?$", link, family.homepage)
+        entries = papers([family])
+        names = [_paper(entry, with_links=entry not in linked) for entry in entries]
+        table.append([family.title, "; ".join(licences), source, ", ".join(filter(None, names))])
+        linked.update([family.homepage, *entries])
+    return table
 
 
 def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[Built]) -> str:
@@ -97,38 +102,54 @@ def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[
     if family not in [built.config.family for built in builds]:
         return ""
     described: dict[tuple[str, ...], Family] = {}
+    places: dict[tuple[str, str], tuple[Family, tuple[str, ...]]] = {}  # of each field's description
     for config in configs:
-        described.setdefault(tuple(config.fields), config.family)
+        fields = tuple(config.fields)
+        described.setdefault(fields, config.family)
+        for name, field in config.fields.items():
+            places.setdefault((name, field.meaning), (config.family, fields))
+    groups = []
     members = [config for config in configs if config.family == family]
-    groups = [
-        (home, [config for config in members if tuple(config.fields) == fields])
-        for fields, home in described.items()
-    ]
+    for fields, home in described.items():
+        if alike := [config for config in members if tuple(config.fields) == fields]:
+            own, repeated = {}, defaultdict(list)
+            for name, field in alike[0].fields.items():
+                place, first = places[name, field.meaning]
+                if (place, first) == (family, fields):
+                    own[name] = field
+                else:
+                    repeated["above" if place == family else f"in *{place.title}*"].append(name)
+            # a name for all languages: stereoset_LANG_intrasentence
+            names = [config.name.replace(f"_{config.languages[0]}_", "_LANG_") for config in alike]
+            groups.append((home, list(dict.fromkeys(names)), own, repeated))
     return _block(
         "family",
         family=family,
-        groups=[(home, alike) for home, alike in groups if alike],
+        groups=groups,
         example="\n\n".join(_example(built) for built in builds if built.config == members[0]),
     )
 
 
 def papers(families: Iterable[Family]) -> list[str]:
-    """The BibTeX entries of some families, each once."""
-    return list(dict.fromkeys(entry for family in families for entry in family.citation.split("\n\n")))
+    """The BibTeX entries of some families, each once, with a line for each field."""
+    entries = dict.fromkeys(entry for family in families for entry in family.citation.split("\n\n"))
+    return [re.sub(r"\n {3,}", " ", entry) for entry in entries]
 
 
-def _paper_links(entry: str) -> Iterator[str]:
-    """Links to a paper and to its preprint, from its BibTeX entry."""
+def _paper(entry: str, *, with_links: bool) -> str:
+    """A paper's authors and year, from its BibTeX entry, with links to it and to its preprint."""
     fields = dict(_BIBTEX.findall(entry))
-    if "author" in fields and "url" in fields:
-        authors = _ACCENT.sub(lambda accent: f"{accent[2]}{_ACCENTS[accent[1]]}", fields["author"]).split(
-            " and "
-        )
-        name = unicodedata.normalize("NFC", re.sub("[{}]", "", authors[0].partition(",")[0]))
-        yield f"[{name}{' et al.' if len(authors) > 1 else ''} ({fields['year']})]({fields['url']})"
-        preprint = f"https://arxiv.org/abs/{fields.get('eprint')}"
-        if "eprint" in fields and preprint != fields["url"]:
-            yield f"[arXiv]({preprint})"
+    if not {"author", "url"} <= fields.keys():
+        return ""
+    text = _ACCENT.sub(lambda accent: f"{accent[2]}{_ACCENTS[accent[1]]}", fields["author"])
+    authors = text.split(" and ")
+    name = unicodedata.normalize("NFC", re.sub("[{}]", "", authors[0].partition(",")[0]))
+    label = f"{name}{' et al.' if len(authors) > 1 else ''} ({fields['year']})"
+    if not with_links:
+        return label
+    preprint = f"https://arxiv.org/abs/{fields.get('eprint')}"
+    other = f", [arXiv]({preprint})" if "eprint" in fields and preprint != fields["url"] else ""
+    return f"[{label}]({fields['url']}){other}"
 
 
 def _example(built: Built) -> str:

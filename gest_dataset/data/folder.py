@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.errors import DataError
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import atomic_path, write_file
 
 CARD = "README.md"
 SUMS = "SHA256SUMS"
@@ -49,9 +49,7 @@ def write_config(folder: Path, config: str, table: pa.Table) -> Path:
     path = config_path(folder, config)
     write_table(path, table)
     sums = {**read_checksums(folder), config: _sha256(path.read_bytes())}
-    with atomic_path(folder / SUMS) as partial:
-        lines = (f"{sums[name]}  {name}/{DATA_FILE}\n" for name in sorted(sums))
-        partial.write_text("".join(lines), encoding="utf-8")
+    write_file(folder / SUMS, "".join(f"{sums[name]}  {name}/{DATA_FILE}\n" for name in sorted(sums)))
     return path
 
 

@@ -20,7 +20,7 @@ from huggingface_hub import constants
 from huggingface_hub.utils import http_backoff  # type: ignore[attr-defined]
 
 from gest_dataset.errors import SourceError, UnreachableError, convert_errors, describe_error
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 
 UPSTREAM_URL = "https://raw.githubusercontent.com"
 MIRROR_VARIABLE = "GEST_MIRROR"
@@ -138,8 +138,7 @@ def fetch(key: str, data_dir: str | os.PathLike[str] | None = None) -> Verified:
                 f"{source.url} returned different content than the pinned file. A proxy may have changed it: "
                 f"try again, or set {MIRROR_VARIABLE} to a mirror."
             )
-        with atomic_path(path) as partial:
-            partial.write_bytes(content)
+        write_file(path, content)
     return Verified(path, content)
 
 

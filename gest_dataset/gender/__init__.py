@@ -13,12 +13,4 @@ from gest_dataset.gender.grammar import languages, write_rules
 from gest_dataset.gender.parsers import PARSERS
 from gest_dataset.gender.parsers.conllu import ParserError
 
-__all__ = [
-    "PARSERS",
-    "Detection",
-    "ParserError",
-    "detect",
-    "explain",
-    "languages",
-    "write_rules",
-]
+__all__ = ["PARSERS", "Detection", "ParserError", "detect", "explain", "languages", "write_rules"]

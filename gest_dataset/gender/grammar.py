@@ -18,7 +18,7 @@ import yaml
 
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.tokens import Token
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 from gest_dataset.user_data import user_data_folder
 
 _T = TypeVar("_T")
@@ -213,7 +213,6 @@ def languages() -> list[str]:
 
 
 def _grammar_file(language: str) -> Path:
-    """The grammar file of a language."""
     folder = _FOLDER if language in LANGUAGES else user_data_folder() / "rules"
     return folder / f"{language}.yaml"
 
@@ -241,8 +240,7 @@ def rules_hash(language: str) -> str | None:
 def write_rules(language: str, path: str | Path) -> None:
     """Copy the grammar file of a language, to start the rules of a related language from it."""
     load_grammar(language)
-    with atomic_path(Path(path)) as partial:
-        partial.write_bytes(_grammar_file(language).read_bytes())
+    write_file(Path(path), _grammar_file(language).read_bytes())
 
 
 def check_rules(language: str, path: Path, replace: bool = False) -> Grammar:
@@ -258,8 +256,7 @@ def check_rules(language: str, path: Path, replace: bool = False) -> Grammar:
 def add_rules(language: str, path: Path, replace: bool = False) -> None:
     """Store a grammar file as the rules of a language."""
     check_rules(language, path, replace)
-    with atomic_path(_grammar_file(language)) as partial:
-        partial.write_bytes(path.read_bytes())
+    write_file(_grammar_file(language), path.read_bytes())
 
 
 def delete_rules(language: str) -> None:

@@ -21,8 +21,8 @@ from gest_dataset.errors import HubError, convert_errors, describe_error
 Header = dict[str, Any]
 _BY_CONFIG = ("configs", "dataset_info")  # lists with one mapping per config
 _NAME = "config_name"
-_BEGIN = "<!-- gest push: begin {key} (rewritten by each push) -->"
-_END = "<!-- gest push: end {key} -->"
+_BEGIN = "<!-- gest push: begin {key} -->"
+_END = "<!-- gest push: end -->"
 _ONLY_NEW = ("about", "uses")  # the sections that only a new card gets
 # Of the other configs on the card, these parts of a section stay: rows of tables, an example, BibTeX entries
 _ENTRIES = {
@@ -52,7 +52,6 @@ def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
 
 
 def read_header(card: bytes, repo: str) -> Header:
-    """Parse the YAML header of a card."""
     return _parse_header(_split(card, repo)[1], repo)
 
 
@@ -176,11 +175,10 @@ def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: st
     is_new_card = not text.strip()
     position: int | None = None  # the end of the last section
     for key, content in sections.items():
-        begin, end = _BEGIN.format(key=key), _END.format(key=key)
-        start = re.escape(begin.partition(" (")[0])  # the hint in brackets may differ
-        pattern = rf"^{start} [^\n]*-->\n(.*?)\n{re.escape(end)}$"
+        begin = _BEGIN.format(key=key)
+        pattern = rf"^{re.escape(begin)}\n(.*?)\n{re.escape(_END)}$"
         match = re.search(pattern, text, re.DOTALL | re.MULTILINE)
-        section = f"{begin}\n{_keep_entries(key, match[1] if match else '', content, names)}\n{end}"
+        section = f"{begin}\n{_keep_entries(key, match[1] if match else '', content, names)}\n{_END}"
         if match:
             first, last = match.span()
             section = section if content else match[0]

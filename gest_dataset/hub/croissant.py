@@ -11,14 +11,11 @@ from gest_dataset.data.croissant import croissant
 from gest_dataset.errors import HubError, convert_errors, describe_error
 from gest_dataset.storage import json_text, parse_json
 
-_BY_ID = ("distribution", "recordSet")
 _JOINED = {"citeAs": "\n\n", "rai:dataCollection": "\n", "rai:annotationsPerItem": "\n"}  # with separators
-_NEWEST = ("datePublished", "version")
 _RULES = "rai:dataPreprocessingProtocol"  # "config: how many rows a rule left out"
 
 
 def merge_croissant(theirs: bytes, builds: Sequence[Built], repo: str) -> bytes:
-    """Add or replace configs."""
     if theirs and HOMEPAGE.encode() not in theirs:
         return theirs
     checksums = {built.config.name: hashlib.sha256(built.path.read_bytes()).hexdigest() for built in builds}
@@ -41,13 +38,13 @@ def _merge(theirs: Mapping[str, Any], ours: Mapping[str, Any], prefixes: tuple[s
     merged = {**theirs, **ours, **theirs}  # in their order
     for key in ours.keys() & theirs.keys():
         old, new = theirs[key], ours[key]
-        if key in _BY_ID:
+        if key in ("distribution", "recordSet"):
             merged[key] = [*{each["@id"]: each for each in [*old, *new]}.values()]
         elif key in _JOINED:
             separator = _JOINED[key]
             merged[key] = separator.join(dict.fromkeys([*old.split(separator), *new.split(separator)]))
         elif isinstance(new, list):
             merged[key] = [*old, *(each for each in new if each not in old)]
-        elif key in _NEWEST:
+        elif key in ("datePublished", "version"):
             merged[key] = max(old, new)
     return merged

@@ -6,7 +6,7 @@ import fnmatch
 import json
 import re
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from gest_dataset.builders.config import Config
 from gest_dataset.data.build import Built, build_config
 from gest_dataset.data.folder import CARD, CROISSANT, DATA_FILE, read_table, write_config
 from gest_dataset.errors import ConfigError, HubError
-from gest_dataset.hub.card import Header, configs_of, default_config, merge_card, read_header
+from gest_dataset.hub.card import configs_of, default_config, merge_card, read_header
 from gest_dataset.hub.croissant import merge_croissant
 from gest_dataset.hub.repository import MAIN, UNCHANGED, Branch, Committed, Files, Repo, commit, hub_client
 
@@ -46,8 +46,6 @@ class Plan:
 
 
 class Pushed(NamedTuple):
-    """What was planned for one repository, and the result."""
-
     plan: Plan
     committed: Committed
 
@@ -88,7 +86,10 @@ def push(
         plans: list[Plan] = []
 
         def on_files(branch: Branch, files: Files) -> None:
-            plan = _make_plan(branch, files)
+            parts = {path.removesuffix(f"/{DATA_FILE}"): branch.status(path, files[path]) for path in files}
+            header = read_header(files[CARD] or b"", str(branch.repo))
+            others = tuple(name for name in configs_of(header) if name not in parts)
+            plan = Plan(branch.repo, parts, others, default_config(header), branch.missing)
             if plan not in plans[-1:]:
                 plans.append(plan)
                 on_plan(plan)
@@ -133,8 +134,18 @@ def _build(config: Config, folder: Path) -> Built:
 
 def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
     """The files of the configs, the card and the Croissant metadata; earlier files of the configs go."""
-    card, repo = branch.read(CARD), str(branch.repo)
-    _check_readable(branch, configs_of(read_header(card, repo)), {built.config.name for built in builds})
+    card, repo, ours = branch.read(CARD), str(branch.repo), {built.config.name for built in builds}
+    # `datasets` reads all configs of a repository in one format, and only what the card names, if anything
+    if configs := configs_of(read_header(card, repo)):
+        texts = [json.dumps(entry.get("data_files")) for name, entry in configs.items() if name not in ours]
+        wrong = [match[0] for text in texts if (match := _NOT_PARQUET.search(text))]
+        reason = "is not Parquet, and all configs of a repository must have one format. Convert it"
+    else:
+        other = sorted(path for path in branch.files if path.endswith(_DATA) and path not in _METADATA)
+        wrong = [path for path in other if path.partition("/")[0] not in ours]
+        reason = "belongs to no config in the card. Name it under `configs:` in the card"
+    if wrong:
+        raise HubError(f"{repo}: {wrong[0]} {reason}, or use another repository. Nothing was changed.")
     data = {f"{built.config.name}/{DATA_FILE}": built.path.read_bytes() for built in builds}
     patterns = [f"{built.config.name}/test-*.parquet" for built in builds]
     earlier = {path for pattern in patterns for path in fnmatch.filter(branch.files, pattern)}
@@ -144,29 +155,3 @@ def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
         CROISSANT: merge_croissant(branch.read(CROISSANT), builds, repo),
         **dict.fromkeys(sorted(earlier - data.keys())),
     }
-
-
-def _make_plan(branch: Branch, files: Files) -> Plan:
-    """Compare files with those of a branch."""
-    parts = {path.removesuffix(f"/{DATA_FILE}"): branch.status(path, files[path]) for path in files}
-    header = read_header(files[CARD] or b"", str(branch.repo))
-    others = tuple(name for name in configs_of(header) if name not in parts)
-    return Plan(branch.repo, parts, others, default_config(header), branch.missing)
-
-
-def _check_readable(branch: Branch, configs: Mapping[str, Header], ours: Collection[str]) -> None:
-    """Refuse to make other data unreadable; `configs` are those of the card.
-
-    `datasets` reads all configs of a repository in one format, and once a card names configs, it does not
-    find data outside of them.
-    """
-    if configs:
-        texts = [json.dumps(entry.get("data_files")) for name, entry in configs.items() if name not in ours]
-        wrong = [match[0] for text in texts if (match := _NOT_PARQUET.search(text))]
-        reason = "is not Parquet, and all configs of a repository must have one format. Convert it"
-    else:
-        data = sorted(path for path in branch.files if path.endswith(_DATA) and path not in _METADATA)
-        wrong = [path for path in data if path.partition("/")[0] not in ours]
-        reason = "belongs to no config in the card. Name it under `configs:` in the card"
-    if wrong:
-        raise HubError(f"{branch.repo}: {wrong[0]} {reason}, or use another repository. Nothing was changed.")

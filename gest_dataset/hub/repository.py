@@ -59,7 +59,6 @@ class Repo:
     revision: str = MAIN
 
     def __post_init__(self) -> None:
-        """Refuse invalid names, and names without a namespace."""
         with convert_errors(lambda e: ConfigError(f"{self.id!r} is not a valid repository name: {e}")):
             validate_repo_id(self.id)
         if "/" not in self.id:
@@ -166,7 +165,12 @@ def commit(
         if dry_run:
             return Committed(branch.commit, made=False, url=repo.url)
         if branch.missing:
-            _create(api, branch, private)
+            options: dict[str, Any] = {"repo_type": repo.type, "exist_ok": True}
+            if branch.commit is None:
+                sdk = "gradio" if repo.type == "space" else None
+                api.create_repo(repo.id, private=private or None, space_sdk=sdk, **options)
+            if repo.revision != MAIN:
+                api.create_branch(repo.id, branch=repo.revision, revision=branch.commit, **options)
             branch = read_branch(api, repo)
             files = build(branch)
         operations = branch.operations(files)
@@ -175,7 +179,7 @@ def commit(
             return Committed(branch.commit, made=number > 0, url=repo.url)
         if create_pr and (opened := _open_pull_request(api, repo, message, build)):
             return opened
-        options: dict[str, Any] = {"repo_type": repo.type, "revision": repo.revision, "create_pr": create_pr}
+        options = {"repo_type": repo.type, "revision": repo.revision, "create_pr": create_pr}
         options |= {"commit_message": message, "parent_commit": branch.commit}
         try:
             made = api.create_commit(repo.id, operations, **options)
@@ -211,7 +215,6 @@ def with_retries(repo: Repo, attempt: Callable[[int], T], number: int = 0) -> T:
 
 
 def _hub_error(error: BaseException, status: int | None, repo: Repo, is_temporary: bool) -> HubError:
-    """A message that says what happened and what to do."""
     reason = _describe(error)
     if status is None:
         place = f"The Hub at {constants.ENDPOINT} cannot be reached ({repo})"
@@ -228,7 +231,6 @@ def _hub_error(error: BaseException, status: int | None, repo: Repo, is_temporar
 
 
 def _describe(error: BaseException) -> str:
-    """The client's message as one paragraph."""
     return " ".join(str(error).split())[:600] or type(error).__name__
 
 
@@ -242,17 +244,6 @@ def _find_branch(api: HfApi, repo: Repo, create_pr: bool) -> Branch:
         if isinstance(error, RepositoryNotFoundError):
             return Branch(repo, None, {}, missing=True)
         return replace(read_branch(api, replace(repo, revision=MAIN)), repo=repo, missing=True)
-
-
-def _create(api: HfApi, branch: Branch, private: bool) -> None:
-    """Create a missing repository or branch."""
-    repo = branch.repo
-    options: dict[str, Any] = {"repo_type": repo.type, "exist_ok": True}
-    if branch.commit is None:
-        sdk = "gradio" if repo.type == "space" else None
-        api.create_repo(repo.id, private=private or None, space_sdk=sdk, **options)
-    if repo.revision != MAIN:
-        api.create_branch(repo.id, branch=repo.revision, revision=branch.commit, **options)
 
 
 def _open_pull_request(

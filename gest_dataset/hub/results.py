@@ -34,7 +34,6 @@ from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate, effect_size_text
 from gest_dataset.published.models import language_models
 from gest_dataset.runs.folder import Run, find_runs
-from gest_dataset.runs.manifest import Manifest
 from gest_dataset.storage import atomic_path
 
 _HUGGING_FACE = "hf:"  # prefix of a translator that is a model
@@ -101,7 +100,11 @@ def push_results(
     if report_url is not None and urlsplit(report_url).scheme not in ("http", "https"):
         raise ConfigError(f"{report_url!r} is not a web address.")
     model, source = Repo(to, "model"), Repo(name, "dataset", revision)
-    by_task = {_task_of(run.manifest): run for run in all_runs}
+    by_task: dict[str, Run] = {}
+    for run in all_runs:
+        config, language = run.manifest.config, run.manifest.language
+        is_model = MEASURES[run.manifest.measure].probe
+        by_task[config if is_model else f"{config}_to_{language}"] = run
     if len(by_task) < len(all_runs):
         raise ConfigError("Several runs are for the same config; give only one of them.")
     notes = [note for run in all_runs for note in _check_run(run, to)]
@@ -118,12 +121,6 @@ def push_results(
     title = f"{what} on {source.id} (gest-dataset)"
     committed = commit(model, lambda _: proposed, title, create_pr=True, dry_run=dry_run)
     return Pushed(files, committed, tuple(notes))
-
-
-def _task_of(manifest: Manifest) -> str:
-    """The task of the dataset that a run belongs to."""
-    is_model = MEASURES[manifest.measure].probe
-    return manifest.config if is_model else f"{manifest.config}_to_{manifest.language}"
 
 
 def _check_run(run: Run, to: str) -> list[str]:

@@ -54,7 +54,9 @@ class Headline:
     `name` is the key in a result, `symbol` the papers' name. A `ratio` is shown on a logarithmic axis.
     `zone` is the half-width of the negligible zone in standard deviations of the samples (`NAME_spread` of
     a result; of the logarithm for a ratio): models without stereotypes show effects of that size
-    (docs/limits.md). `verdict_labels` has a short text for each verdict.
+    (docs/limits.md). The zone of a `bounded` number, a difference of shares, is in its own units: shares near
+    0 or 1 hardly vary, so a zone in standard deviations would vanish. `verdict_labels` has a short text for
+    each verdict.
     """
 
     name: str
@@ -64,10 +66,11 @@ class Headline:
     ratio: bool
     zone: float
     verdict_labels: Mapping[Verdict, str]
+    bounded: bool = False
 
     def zone_bounds(self, result: Result) -> tuple[float, float]:
         """The lowest and the highest negligible value in a result."""
-        reach = self.zone * float(result[f"{self.name}_spread"])
+        reach = self.zone * (1.0 if self.bounded else float(result[f"{self.name}_spread"]))
         if self.ratio:
             return self.null * exp(-reach), self.null * exp(reach)
         return self.null - reach, self.null + reach

@@ -27,14 +27,12 @@ TEXTS = (
 
 
 def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
-    """Hashes of a model and its tokenizer."""
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _IGNORED}
     weights = weights_hash(named_weights(model))
     return {"weights": weights, "model_settings": _sha256(settings), **tokenizer_fingerprint(tokenizer)}
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:
-    """Hashes of a tokenizer's state and of its behaviour."""
     state = json.loads(tokenizer.backend_tokenizer.to_str())
     del state["truncation"], state["padding"]  # every call changes them
     return {"tokenizer": _sha256(state), "tokenizer_behaviour": _sha256(tokenizer_behaviour(tokenizer))}

@@ -25,7 +25,7 @@ from gest_dataset.models.base import LogProbs, Passes
 from gest_dataset.models.prefix_sharing import Row
 from gest_dataset.models.scorers import Pass, Scorer
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
-from gest_dataset.runs.progress import ProgressWriter
+from gest_dataset.progress import ProgressWriter
 
 logger = logging.getLogger(__name__)
 

@@ -84,7 +84,6 @@ class LoadedModel:
         }
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
-        """Further metadata."""
         return {
             "from_hub": self.from_hub,
             "requested_revision": self.requested_revision,
@@ -99,7 +98,6 @@ class LoadedModel:
         return {"quantization": self.quantization} if self.quantization else {}
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
-        """The tokenizer as a probe needs it."""
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def log_probs(
@@ -126,7 +124,6 @@ class LoadedModel:
         return generate(self.model, self.tokenizer, self.name, prompts, sampling)
 
     def scorer(self) -> Scorer:
-        """The scorer of this kind of model."""
         pad_id = self.tokenizer.pad_token_id or 0
         if pad_id >= getattr(self.model.config.get_text_config(), "vocab_size", pad_id + 1):
             pad_id = 0  # a token that was added later may have no embedding

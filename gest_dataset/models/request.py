@@ -20,13 +20,9 @@ from gest_dataset.probes.options import effective_options
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.tokenization import start_token
 
-NUMBERED = "the rows have no ids, so they are numbered from 0"
-
 
 @dataclass(frozen=True)
 class Request:
-    """The rows to score, their measure and probe, and the settings."""
-
     rows: datasets.Dataset
     name: str
     fingerprint: str
@@ -82,7 +78,7 @@ def make_request(config: str | datasets.Dataset, settings: Settings | None = Non
         rows = config
         if "id" not in rows.column_names:
             rows = rows.add_column("id", [str(number) for number in range(len(rows))])
-            notes.append(NUMBERED)
+            notes.append("the rows have no ids, so they are numbered from 0")
         elif rows.features["id"] != datasets.Value("string"):
             rows = rows.cast_column("id", datasets.Value("string"))
         config = rows.info.config_name or "data"

@@ -87,8 +87,6 @@ def score(
 
 @dataclass(frozen=True)
 class Outcome:
-    """The runs, and the configs that were left out or failed."""
-
     runs: list[ScoredRun] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     failed: dict[str, GestError] = field(default_factory=dict)

@@ -60,10 +60,9 @@ class Scores(RunResult):
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
         measure, bands = MEASURES[self.metadata["measure"]], self.metadata.get("placebo")
         result = compute_result(measure, self.table, self.rows, bands)
-        baselines = self.metadata.get("null")
-        if not baselines:
-            return result
-        return result | {"null": {"values": baselines, "low": min(baselines), "high": max(baselines)}}
+        if baselines := self.metadata.get("null"):
+            result["null"] = {"values": baselines, "low": min(baselines), "high": max(baselines)}
+        return result
 
     @property
     def signature(self) -> str:
@@ -79,10 +78,7 @@ class Scores(RunResult):
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """Scores, and the folder and the result of their run if it is written.
-
-    `new` is False if the run was already finished and only read.
-    """
+    """Scores, the folder and the result of their run if there is one, and whether it was not just read."""
 
     scores: Scores
     path: Path = Path()
@@ -132,7 +128,12 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
     scores = compute_scores(model, request, cache)
     metadata = dict(scores.metadata)
     if request.settings.null:
-        metadata["null"] = _baseline_headlines(model, request, cache)
+        assert isinstance(model, LoadedModel)
+        metadata["null"] = []
+        for seed in range(1, request.settings.null + 1):
+            result = compute_scores(random_baseline(model, seed), request, cache).result()
+            headline = Estimate.of(result, request.measure.headline(result).name)
+            metadata["null"].append(headline.value)
     half = metadata["dtype"] in ("bfloat16", "float16") and metadata["device"] == "cpu"
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
@@ -141,16 +142,6 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
         metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
         metadata["notes"] = [*metadata["notes"], precision_note(metadata["dtype"], metadata["precision"])]
     return replace(scores, metadata=metadata)
-
-
-def _baseline_headlines(model: Model, request: Request, cache: ResponseCache | None) -> list[float]:
-    """The headlines of random baselines."""
-    assert isinstance(model, LoadedModel)
-    headlines = []
-    for seed in range(1, request.settings.null + 1):
-        result = compute_scores(random_baseline(model, seed), request, cache).result()
-        headlines.append(Estimate.of(result, request.measure.headline(result).name).value)
-    return headlines
 
 
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
@@ -277,7 +268,6 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
 
 
 def precision_note(dtype: str, error: dict[str, Any]) -> str:
-    """The error in words."""
     if not error["samples"]:
         return f"{dtype}: no sample has a score both in this type and in float32"
     return (

@@ -20,16 +20,15 @@ from gest_dataset.measures import measure_of
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 _INTEGER = Value("int32")
-_SPAN = KIND_FIELDS["neutral"]["masculine_span"].feature
-_SPAN_MEANING = "[start, end] in characters"
+_SPAN = (KIND_FIELDS["neutral"]["masculine_span"].feature, "[start, end] in characters")
 # Field -> its type, and what a cell must be; other fields are texts
 _FIELDS: dict[str, tuple[Any, str]] = {
     "id": (STRING, "the name of a sample"),
     "stereotype": (_INTEGER, f"the number of a stereotype, 1 to {len(STEREOTYPES)}"),
     "word_index": (_INTEGER, "the number of a word, from 0"),
     "occupation_gender": (STRING, f"one of {', '.join(GENDERS)}"),
-    "masculine_span": (_SPAN, _SPAN_MEANING),
-    "feminine_span": (_SPAN, _SPAN_MEANING),
+    "masculine_span": _SPAN,
+    "feminine_span": _SPAN,
     "keywords": (KIND_FIELDS["quadruplets"]["keywords"].feature, "4 pairs [start, end] of characters"),
 }
 _TEXT = (STRING, "a text")
@@ -51,29 +50,25 @@ def data_name(path: Path, config: str | None = None) -> str:
 def read_user_data(path: Path, config: str | None = None) -> Dataset:
     """The rows of a file, or of a config in a folder written by `gest build` or `gest pairs`."""
     if path.is_dir():
-        rows = _read_folder(path, config)
+        configs = list(folder.read_checksums(path))
+        if not configs:
+            raise ConfigError(
+                f"{path} has no {folder.SUMS}. Give a file, or a folder written by `gest build`, "
+                f"`gest pairs` or `gest study translate-stereoset`."
+            )
+        if config is None and len(configs) > 1:
+            raise ConfigError(f"{path} has several configs. Choose one with --config: {', '.join(configs)}.")
+        name = config or configs[0]
+        if name not in configs:
+            raise ConfigError(f"{path} has no config {name!r}, only {', '.join(configs)}.")
+        table = folder.read_table(pa.BufferReader(folder.read_config(path, name)))
+        rows = Dataset(table, split=datasets.Split.TEST)
     elif config is not None:
         raise ConfigError(f"{path} is a single table, so --config does not apply.")
     else:
         rows = _read_file(path)
     rows.info.config_name = data_name(path, config)
     return rows
-
-
-def _read_folder(path: Path, config: str | None) -> Dataset:
-    configs = list(folder.read_checksums(path))
-    if not configs:
-        raise ConfigError(
-            f"{path} has no {folder.SUMS}. Give a file, or a folder written by `gest build`, `gest pairs` or "
-            f"`gest study translate-stereoset`."
-        )
-    if config is None and len(configs) > 1:
-        raise ConfigError(f"{path} has several configs. Choose one with --config: {', '.join(configs)}.")
-    name = config or configs[0]
-    if name not in configs:
-        raise ConfigError(f"{path} has no config {name!r}, only {', '.join(configs)}.")
-    content = folder.read_config(path, name)
-    return Dataset(folder.read_table(pa.BufferReader(content)), split=datasets.Split.TEST)
 
 
 def _read_file(path: Path) -> Dataset:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,7 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 _ENGLISH_CONFIGS = ("en", "en_1_0")
+_LEAST_MODELS = 5  # of known d, for a rank
 # The owners that the Hub has given to models without one, by the beginning of the name
 _OWNERS = {
     "albert-": "albert",
@@ -55,6 +56,7 @@ class PublishedRates:
     where: int | str
     rates: list[float]  # q_i, of translators p_i
     g_s: float
+    spread: float | None = None  # s of d = ln g_s / s, if it is known
 
     @property
     def ranks(self) -> list[float]:
@@ -85,7 +87,12 @@ def english_models() -> tuple[PublishedRates, ...]:
     """Tables 9 and 10: masked and causal models in English templates, on GEST 1.0."""
     return tuple(
         PublishedRates(
-            row["model"], kind, row["template"], np.power(10, row["mean_log10_ratio"]).tolist(), row["g_s"]
+            row["model"],
+            kind,
+            row["template"],
+            np.power(10, row["mean_log10_ratio"]).tolist(),
+            row["g_s"],
+            row.get("spread"),
         )
         for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal"))
         for row in published.load(table)["rows"]
@@ -130,11 +137,12 @@ def published_mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A model's g_s among those of the paper.
+    """A model's g_s and d among those of the paper.
 
     Attributes:
         among: what the models have in common, for the text.
         models: the g_s of the paper's models, without that of this model.
+        d_models: the d of those whose scores or legible intervals give their standard deviation.
         own: the paper's g_s of this model.
         namesake: a model of the paper with the same name, which may be another model.
     """
@@ -144,11 +152,20 @@ class Ranking:
     models: dict[str, float]
     own: float | None
     namesake: str | None
+    d: float | None = None
+    d_models: dict[str, float] = field(default_factory=dict)
 
     @property
     def rank(self) -> int:
         """1 has the strongest stereotypes."""
         return 1 + sum(value > self.g_s for value in self.models.values())
+
+    @property
+    def d_rank(self) -> int | None:
+        """The rank in d; None if too few models have one."""
+        if self.d is None or len(self.d_models) < _LEAST_MODELS:
+            return None
+        return 1 + sum(value > self.d for value in self.d_models.values())
 
     def text(self) -> str:
         """The rank in sentences."""
@@ -160,6 +177,12 @@ class Ranking:
             f"{len(self.models) + 1} among the paper's {self.among}. Published values were converted to the "
             f"ratio scale."
         ]
+        if self.d_rank is not None:
+            same = 1 + sum(self.models[name] > self.g_s for name in self.d_models)
+            sentences.append(
+                f"d {self.d:.2f}: rank {self.d_rank} of {len(self.d_models) + 1} among those whose d is known, "
+                f"with rank {same} in g_s."
+            )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")
         if self.namesake is not None:
@@ -180,19 +203,23 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         places = (config.languages[0],)
         among = LANGUAGES[config.languages[0]].name
     tables = [
-        {model.model: model.g_s for model in comparable_models(metadata["kind"], place, metadata["options"])}
+        {model.model: model for model in comparable_models(metadata["kind"], place, metadata["options"])}
         for place in places
     ]
-    models = {
-        name: sum(table[name] for table in tables) / len(tables)
-        for name in (tables[0] if tables else ())
-        if all(name in table for table in tables)
-    }
+    models, sizes = {}, {}
+    for name in tables[0] if tables else ():
+        rates = [table[name] for table in tables if name in table]
+        if len(rates) == len(tables):
+            models[name] = sum(one.g_s for one in rates) / len(rates)
+            squares = [one.spread**2 for one in rates if one.spread]
+            if len(squares) == len(rates):
+                sizes[name] = math.log(models[name]) / math.sqrt(sum(squares) / len(squares))
     g_s = result.get("g_s")
     unbounded = result.get("g_s_low", 0.0)  # None or nan: too few samples for an interval
     if not models or any(value is None or math.isnan(value) for value in (g_s, unbounded)):
         return None
     own = models.pop(published_name(metadata) or "", None)
+    sizes.pop(published_name(metadata) or "", None)
     last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]
     return Ranking(
         g_s,
@@ -200,6 +227,8 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         models,
         own,
         last if last in models else None,
+        result.get("d"),
+        sizes,
     )
 
 

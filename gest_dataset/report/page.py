@@ -23,6 +23,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
+from gest_dataset.progress import log_time
 from gest_dataset.report.explorer.explorer import CHANCE, explorer_of
 from gest_dataset.report.figure_files import DEFAULT_FORMATS, FORMATS, write_figures
 from gest_dataset.report.labels import (
@@ -62,9 +63,10 @@ def report(
         listed = ", ".join(map(repr, unknown)) or "none given"
         raise ConfigError(f"Unknown figure format: {listed}. Choose from {', '.join(FORMATS)}.")
     runs = find_runs(paths_or_runs)
-    write_report(runs, Path(output))
-    if figures is not None:
-        write_figures(label_runs(runs), Path(figures), formats)
+    with log_time(f"Report of {len(runs):,} runs"):
+        write_report(runs, Path(output))
+        if figures is not None:
+            write_figures(label_runs(runs), Path(figures), formats)
     return Path(output)
 
 

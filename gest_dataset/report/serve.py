@@ -17,10 +17,10 @@ from typing import Any
 
 from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.progress import read_progress
 from gest_dataset.report.page import write_report
 from gest_dataset.runs.folder import read_run
 from gest_dataset.runs.manifest import MANIFEST, read_manifest
-from gest_dataset.runs.progress import read_progress
 from gest_dataset.storage import write_json
 
 _HOST = "127.0.0.1"

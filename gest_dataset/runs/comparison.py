@@ -53,7 +53,8 @@ class Difference:
 
     Both values are of the `n` samples that both runs have, so the baseline's may differ between runs.
     `missing` samples are in only one of them. `unknown` samples show no gender in one of two translators and
-    are left out. `p_holm` is corrected over all differences of a result.
+    are left out. `p_holm` is corrected over all differences of a result. With g_s, `effect_size` is the
+    difference of d, and `p_holm_effect_size` is corrected over all of these.
     """
 
     config: str
@@ -67,13 +68,34 @@ class Difference:
     p_holm: float
     by_template: tuple[TemplateDifference, ...] = ()
     by_stereotype: tuple[StereotypeDifference, ...] = ()
+    effect_size: Comparison | None = None
+    p_holm_effect_size: float | None = None
+
+    def disagreement(self) -> str:
+        """A sentence about differences of g_s and d with opposite signs; empty if they agree."""
+        g_s, d = self.comparison, self.effect_size
+        if d is None or g_s.difference * d.difference >= 0:
+            return ""
+        higher, lower = ("g_s", "d") if g_s.difference > 0 else ("d", "g_s")
+        excluded = [one.low > 0 or one.high < 0 for one in (g_s, d)]
+        certain = (
+            "both intervals exclude no difference"
+            if all(excluded)
+            else f"only the interval of {'g_s' if excluded[0] else 'd'} excludes no difference"
+            if any(excluded)
+            else "neither interval excludes no difference"
+        )
+        return (
+            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower ({certain}). g_s "
+            f"compares probabilities, d in standard deviations of each model's scores, and these differ."
+        )
 
 
 @dataclass(frozen=True)
 class ComparisonResult:
     """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config.
 
-    Over several `languages`, `items` are the sources that behave differently in one of them.
+    Over several `languages`, `items` are the sources that differ most between them.
     """
 
     differences: list[Difference]
@@ -146,12 +168,15 @@ def _by_config(path: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
 def with_holm(rows: Sequence[Difference]) -> list[Difference]:
     """The p-values corrected over all differences, and those of templates over all templates."""
     corrected = iter(holm([row.p_holm for row in rows]))
+    sizes = [row.effect_size.p_value for row in rows if row.effect_size]
+    of_sizes = iter(holm(sizes) if sizes else [])
     parts = [part for row in rows for part in row.by_template]
     of_parts = iter(holm([part.p_holm for part in parts]) if parts else [])
     return [
         replace(
             row,
             p_holm=next(corrected),
+            p_holm_effect_size=next(of_sizes) if row.effect_size else None,
             by_template=tuple(replace(part, p_holm=next(of_parts)) for part in row.by_template),
         )
         for row in rows
@@ -306,7 +331,7 @@ def _difference(
     draws: int = DRAWS,
     details: bool = False,
 ) -> Difference:
-    """The difference of two runs on their common samples; with `details`, also that of each stereotype."""
+    """The difference of two runs on their common samples; with `details`, also d and each stereotype."""
     if not samples.a:
         raise DataError(f"{names[1]} and the baseline have no sample in common.")
     found = compare_scores(measure, samples.a, samples.b, samples.references, samples.units, draws=draws)
@@ -320,8 +345,9 @@ def _difference(
     difference = Difference(*names, templates, *counts, found, found.p_value)
     if not details or measure != "g_s" or samples.references is None:
         return difference
-    stereotypes = compare_stereotypes(samples.a, samples.b, samples.references, samples.units)
-    return replace(difference, by_stereotype=tuple(stereotypes))
+    pairs = samples.a, samples.b, samples.references, samples.units
+    size = compare_scores("d", *pairs, draws=draws)
+    return replace(difference, by_stereotype=tuple(compare_stereotypes(*pairs)), effect_size=size)
 
 
 def _check_same(runs: Sequence[Run], entries: dict[str, str]) -> None:

@@ -30,8 +30,8 @@ import pyarrow as pa
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.folder import read_table, write_table
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.progress import PROGRESS
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
-from gest_dataset.runs.progress import PROGRESS
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.storage import (
     CHOOSE,

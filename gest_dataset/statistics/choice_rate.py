@@ -210,8 +210,6 @@ def _frequencies(
     single = np.eye(len(STEREOTYPES))
     preferences = [mean(row, "male", "female") for row in single]
     result |= resamples.list_entries("preference", preferences, limits=_DIFFERENCE)
-    contrast = (shares[:, 0] - shares[:, 1]) / 2
-    result["stereotype_rate_spread"] = pooled_deviation(contrast, strata) if len(strata) else math.nan
     for option in OPTIONS:
         result |= resamples.list_entries(option, [mean(row, option) for row in single], limits=_SHARE)
         for group, weights in _GROUPS.items():

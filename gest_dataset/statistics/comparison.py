@@ -23,6 +23,7 @@ from gest_dataset.statistics.bootstrap import (
     one_stratum,
     resample,
     sample_moments,
+    standardised,
     stratify,
 )
 from gest_dataset.statistics.checks import Floats, Ints
@@ -31,7 +32,7 @@ from gest_dataset.statistics.control_bias import control_scores
 from gest_dataset.statistics.masculine_rate import LABELS
 from gest_dataset.statistics.simultaneous import bounds, families
 from gest_dataset.statistics.stereoset_icat import icat_of_means, wins
-from gest_dataset.statistics.stereotype_rate import exp
+from gest_dataset.statistics.stereotype_rate import exp, template_squares
 from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -137,6 +138,25 @@ def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     return _Paired(columns, strata, len(STEREOTYPES), (function, function), exp)
 
 
+def _d(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
+    """d = ln g_s / s, where each model has its own s."""
+    ratios = _g_s(a, b, references, units)
+    (ln_g_s, _), strata = ratios.measures, ratios.strata
+    columns = [
+        part
+        for side in np.hsplit(ratios.columns, 2)
+        for part in (side, template_squares(side, strata)[:, None])
+    ]
+    effect = SmoothFunction(
+        lambda mean: ln_g_s.value(mean[..., :-1]),
+        lambda mean: np.concatenate(
+            [ln_g_s.gradient(mean[..., :-1]), np.zeros_like(mean[..., -1:])], axis=-1
+        ),
+    )
+    function = standardised(effect, strata, ratios.number)
+    return _Paired(np.hstack(columns), strata, ratios.number, (function, function))
+
+
 def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """f_s on the samples whose gender is known for both models."""
     codes = [checks.label_codes(name, labels, LABELS) for name, labels in (("a", a), ("b", b))]
@@ -203,6 +223,7 @@ def _cs_mu(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
 # measure -> how its inputs are read, and the factor of the reported number
 MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
     "g_s": (_g_s, 1.0),
+    "d": (_d, 1.0),
     "f_s": (_f_s, 1.0),
     "stereotype_rate": (_stereotype_rate, 1.0),
     "icat": (_icat, 100.0),
@@ -223,10 +244,10 @@ def compare(
 ) -> Comparison:
     """The paired difference of a measure, measure(a) - measure(b).
 
-    `a` and `b` are the predictions that the measure's own function takes, sample by sample; for `g_s` also
-    rows with a score in each template (then means over templates are compared), for `cs_mu_original` the cs
-    of the original pairs. Differences of `g_s` are on the log scale. `f_s` uses the samples whose gender is
-    known for both models, `stereotype_rate` the sentences (`units`) with readable answers of both.
+    `a` and `b` are the predictions that the measure's own function takes, sample by sample; for `g_s` and `d`
+    also rows with a score in each template (then means over templates are compared), for `cs_mu_original` the
+    cs of the original pairs. Differences of `g_s` are on the log scale. `f_s` uses the samples whose gender
+    is known for both models, `stereotype_rate` the sentences (`units`) with readable answers of both.
     `references` are the stereotypes. Samples of a unit are resampled together.
     """
     checks.check_choice("measure", measure, MEASURES)
@@ -332,14 +353,12 @@ ROBUST = 1.4826  # standard deviation / median absolute deviation of a normal di
 
 @dataclass(frozen=True)
 class DifItem:
-    """A source that behaves differently in a language, with its residual e and adjusted p-value."""
+    """A source whose score in a language differs most from the other languages, with its distance z."""
 
     source: str
     language: str
     stereotype: int
-    residual: float
     z: float
-    p_value: float
 
 
 def shared_sources(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -351,32 +370,35 @@ def shared_sources(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(means).dropna()
 
 
-def differing_items(wide: pd.DataFrame, level: float = 0.05) -> list[DifItem]:
-    """Sources that behave differently in one language (differential item functioning), most extreme first.
+def differing_items(wide: pd.DataFrame, number: int = 20) -> list[DifItem]:
+    """The sources that differ most between languages (candidates for differential item functioning).
 
-    With scores y[source, language] of a `shared_sources` table, centred by language and by source within a
-    stereotype,
+    With scores y[source, language] of a `shared_sources` table, centred within stereotypes and divided by the
+    language's robust standard deviation 1.4826 median |y| (a model is more extreme in some languages), and e
+    the difference of a score from the source's mean over languages,
 
-        e = y - mean of the language's sources in the stereotype - mean of the source + mean of the stereotype
+        z = (e - median of the language's e) / (1.4826 median |e - median|)
 
-    a source is listed if its e is an outlier in a language: z = e / s with the robust standard deviation
-    s = 1.4826 median |e|, and Holm's correction over all sources and languages. Such a source often has a bad
-    translation. With two languages each e is minus the other's, so only those of the second are tested.
+    in the language where |z| is largest. So most sources are the null (Efron, 2004, JASA 99). There is no
+    p-value, which would depend on the tails of the scores. A source far out often has a bad translation. With
+    two languages each e is minus the other's, so only the second is listed.
     """
     if wide.shape[1] < 2 or wide.empty:
         return []
-    residuals = wide - wide.groupby(level="stereotype").transform("mean")
-    residuals = residuals.sub(residuals.mean(axis=1), axis=0)
-    if wide.shape[1] == 2:
-        residuals = residuals.iloc[:, 1:]
-    deviations = ROBUST * residuals.abs().median()
-    z = (residuals / deviations.where(deviations > 0)).stack().dropna()
-    if z.empty:
-        return []
-    items = []
-    for (key, value), p in zip(z.items(), holm(2 * special.ndtr(-z.abs().to_numpy())), strict=True):
-        source, stereotype, language = key
-        if p < level:
-            residual = float(residuals.at[(source, stereotype), language])
-            items.append(DifItem(str(source), str(language), int(stereotype), residual, float(value), p))
-    return sorted(items, key=lambda item: -abs(item.z))
+    centred = wide - wide.groupby(level="stereotype").transform("mean")
+    scaled = _in_robust_deviations(centred)
+    e = scaled.sub(scaled.mean(axis=1), axis=0)
+    z = _in_robust_deviations(e.iloc[:, 1:] if wide.shape[1] == 2 else e)
+    z = (z - z.median()).stack().dropna()
+    largest = z.loc[z.abs().groupby(level=["stereotype", "source"]).idxmax()]
+    largest = largest.loc[largest.abs().sort_values(ascending=False, kind="stable").index[:number]]
+    return [
+        DifItem(str(source), str(language), int(stereotype), float(value))
+        for (source, stereotype, language), value in largest.items()
+    ]
+
+
+def _in_robust_deviations(values: pd.DataFrame) -> pd.DataFrame:
+    """Columns divided by 1.4826 times their median absolute deviation; nan where it is 0."""
+    deviations = ROBUST * (values - values.median()).abs().median()
+    return values / deviations.where(deviations > 0)

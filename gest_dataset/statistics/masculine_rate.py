@@ -69,9 +69,8 @@ def masculine_rate(
     paper do, and computes the averages and their bounds from it. A centre lies closer to 1/2 than the
     share, the more so with fewer samples, so only equal conventions can be compared.
 
-    Samples of a unit (a sentence translated by several systems) count as one draw. `f_s_spread` is the
-    standard deviation of being masculine within stereotypes. Simultaneous bounds of p_i are at Sidak's level;
-    `draws` and `seed` are used for the ranks.
+    Samples of a unit (a sentence translated by several systems) count as one draw. Simultaneous bounds of
+    p_i are at Sidak's level; `draws` and `seed` are used for the ranks.
     """
     checks.check_choice("convention", convention, CONVENTIONS)
     length = checks.same_length(predictions=predictions, references=references)
@@ -104,8 +103,6 @@ def masculine_rate(
         contrast = rate_contrast(counts, weights, centres=centres)
         # the contrast's value without its rounding: the mean of ones is 1
         result |= interval_entries(name, replace(contrast, value=values[name]), limits=limits)
-    with np.errstate(invalid="ignore"):
-        result["f_s_spread"] = math.sqrt((counts.rates * (1 - counts.rates)).mean())
     result["f_s_permutation_p"] = permutation_p(rates)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
     differences = rate_differences(counts.positive, number, ratios(Z), draws, seed)

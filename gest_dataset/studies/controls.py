@@ -46,8 +46,6 @@ _SLOW_CS = ("stereoset_control_race", "stereoset_control_profession")  # ten tim
 
 @dataclass(frozen=True)
 class ControlRun:
-    """A run of one model on one set in one reading."""
-
     model: str
     config: str
     reading: str

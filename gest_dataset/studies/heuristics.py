@@ -38,18 +38,13 @@ _STRATUM = ["language", "outcome"]
 _LISTED = 8  # lines in a message
 GENDER, SWAPS = "gender", "swaps"
 Stratum = tuple[str, str]  # language, outcome
-
-
 _TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
 KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """A sheet of one of the `KINDS`: language, outcome and label of each row, and the sizes of the strata.
-
-    The sizes are empty if they are unknown.
-    """
+    """A sheet of one of the `KINDS`: language, outcome and label of each row; sizes of strata, if known."""
 
     kind: Mapping[str, Any]
     rows: pd.DataFrame
@@ -63,7 +58,6 @@ class LabelledSheet:
 
     @property
     def legend(self) -> str:
-        """The labels and their meanings."""
         return ", ".join(f"{label} ({meaning})" for label, meaning in self.kind["labels"].items())
 
     def share_right(self, outcome: str, rows: pd.DataFrame) -> Estimate:
@@ -74,7 +68,6 @@ class LabelledSheet:
 
 
 def key_path(sheet: Path) -> Path:
-    """The key of a sheet."""
     return sheet.with_suffix(".key.json")
 
 
@@ -102,7 +95,10 @@ def draw_sheet(
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
     else:
         found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
-        name, samples = GENDER, _translations(found)
+        tables = [run.table.to_pandas().assign(language=run.manifest.language) for run in found]
+        translations = pd.concat(tables) if tables else pd.DataFrame(columns=["problem", "gender"])
+        translations = translations[translations["problem"] == ""]
+        name, samples = GENDER, translations.assign(outcome=translations["gender"].map(_OUTCOMES))
         source = {str(run.path): run.manifest.signature for run in found}
     if samples.empty:
         raise DataError("There are no samples to draw from.")
@@ -131,15 +127,6 @@ def draw_sheet(
         rows = drawn.assign(label="")[columns].to_numpy().tolist()
         partial.write_text(csv_text(columns, rows), encoding="utf-8")
     return counts
-
-
-def _translations(runs: Sequence[Run]) -> pd.DataFrame:
-    """The translations of runs with the outcome of the heuristic."""
-    parts = [run.table.to_pandas().assign(language=run.manifest.language) for run in runs]
-    if not parts:
-        return pd.DataFrame()
-    table = pd.concat(parts)
-    return table[table["problem"] == ""].assign(outcome=lambda rows: rows["gender"].map(_OUTCOMES))
 
 
 def _pairs(file: Path) -> pd.DataFrame:
@@ -202,8 +189,7 @@ def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
     rows = []
     for first, second, label in zip(stripped, stripped[1:], stripped[2:], strict=False):
         if label in KINDS[SWAPS]["labels"] and first and second:
-            is_positive = isinstance(differing_word(first, second), WordDifference)
-            rows.append(("", "positive" if is_positive else "negative", label))
+            rows.append(("", first_letter_outcome(first, second) or "negative", label))
     if not rows:
         raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
     return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]), {})
@@ -241,10 +227,7 @@ def heuristics(sheet: str | Path) -> Study:
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:
-    """The share of samples whose label is one of the letters in `right[outcome]`, weighted by stratum.
-
-    Also the number of all samples with these outcomes.
-    """
+    """The share, weighted by stratum, with a label in `right[outcome]`; the number with these outcomes."""
     sizes = {stratum: size for stratum, size in labelled.population.items() if stratum[1] in right}
     number = sum(sizes.values())
     if not number:

@@ -329,32 +329,30 @@ def papers_study(scores: str | Path | None = None) -> Study:
     }
     wrong = pairs[~pairs["agrees"].astype(bool)]
     differences = wrong[[*_COLUMNS[:-1]]].replace({"why": {"": "not explained"}}).itertuples(False, None)
-    tables = [_paper_table(name, paper, totals) for name, paper in load_papers()["papers"].items()]
+    items, statuses = load_papers()["items"], load_papers()["statuses"]
+    tables = []
+    for name, paper in load_papers()["papers"].items():
+        rows = []
+        for item in (item for item in items if item["paper"] == name):
+            own = [totals[check] for check in item["checks"] if check in totals]
+            agreeing = f"{sum(agree for _, agree, _ in own):,} of {sum(n for n, _, _ in own):,}"
+            agreement = agreeing if own else "not computed" if item["checks"] else ""
+            status = statuses[item["status"]]
+            rows.append((item["item"], item["what"], status, agreement, item["command"], item["why"]))
+        tables.append(Table.create(name, rows, "papers", **paper))
     tables.append(Table.create("differences", list(differences)))
     tables.append(Table.create("checks", [(name, *total) for name, total in totals.items()]))
-    items = load_papers()["items"]
-    statuses = Counter(item["status"] for item in items)
-    counts = [f"{statuses[key]} {text}" for key, text in load_papers()["statuses"].items()]
+    counts = Counter(item["status"] for item in items)
+    of_status = "; ".join(f"{counts[key]} {text}" for key, text in statuses.items())
     notes = [
-        f"{len(items)} tables and figures: {'; '.join(counts)}.",
+        f"{len(items)} tables and figures: {of_status}.",
         f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that can be computed from released data "
         f"agree to the last printed digit; of the other {len(wrong):,}, "
         f"{format_number((wrong['why'] == '').sum())} have no explanation.",
         *(f"{name}: {reason}" for name, reason in unavailable.items()),
     ]
-    agreement = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
-    used = agreement | dict.fromkeys(unavailable, "not computed")
+    used = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
+    used |= dict.fromkeys(unavailable, "not computed")
     return make_study(
         "all", "What can be reproduced of the papers", tables, (), (), sources=used, notes=notes
     )
-
-
-def _paper_table(name: str, paper: Mapping[str, Any], totals: Mapping[str, tuple[int, int, float]]) -> Table:
-    rows = []
-    for item in (item for item in load_papers()["items"] if item["paper"] == name):
-        own = [totals[check] for check in item["checks"] if check in totals]
-        counts = f"{sum(agree for _, agree, _ in own):,} of {sum(n for n, _, _ in own):,}"
-        agreement = counts if own else "not computed" if item["checks"] else ""
-        status = load_papers()["statuses"][item["status"]]
-        rows.append((item["item"], item["what"], status, agreement, item["command"], item["why"]))
-    return Table.create(name, rows, "papers", **paper)

@@ -49,7 +49,6 @@ UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 
 @cache
 def table_texts() -> dict[str, Any]:
-    """The content of `tables.yaml`."""
     path = Path(__file__).with_name("tables.yaml")
     texts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return texts
@@ -131,11 +130,9 @@ class Study:
         )
 
     def table(self, name: str) -> Table:
-        """One of the tables."""
         return next(table for table in self.tables if table.name == name)
 
     def to_json(self) -> dict[str, Any]:
-        """All values, as JSON stores them."""
         content = {name: getattr(self, name) for name in ("name", "title", "tables", "notes", "sources")}
         content["tables"] = [asdict(table) | {"rows": table.rows} for table in self.tables]
         values: dict[str, Any] = json_value({**content, "signature": self.signature})

@@ -102,7 +102,22 @@ def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Pa
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:
     """The tables of models, from their names and their scores as `wide_scores` has them."""
     ln_q = complete_ln_q(models)
-    return [*_correlations(pd.concat(models, axis=1), ln_q), _variance(models), _ranks(ln_q)]
+    variance: list[Row] = []  # components of the variance of single scores
+    for name, scores in models.items():
+        stereotypes = scores.index.get_level_values("stereotype").to_numpy() - 1
+        shares = variance_shares(scores.to_numpy(dtype=float), stereotypes)
+        variance.append((name, scores.shape[1], *(100 * share for share in shares.values())))
+    feminine_ranks = ln_q.rank().T.to_numpy()  # figure 5 as numbers
+    ranks: list[Row] = []
+    if len(feminine_ranks):
+        quantiles = np.percentile(feminine_ranks, (50, 25, 75, 0, 100), axis=0).T.tolist()
+        for stereotype, values in zip(STEREOTYPES.values(), quantiles, strict=True):
+            ranks.append((f"{stereotype.id:2} {stereotype.name}", stereotype.gender, *values))
+    return [
+        *_correlations(pd.concat(models, axis=1), ln_q),
+        Table.create("variance", variance),
+        Table.create("ranks", ranks, number=len(feminine_ranks)),
+    ]
 
 
 def complete_ln_q(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -137,27 +152,6 @@ def _correlations(scores: pd.DataFrame, ln_q: pd.DataFrame) -> Iterator[Table]:
             mean = Estimate(*mean_correlation(ln_q.to_numpy(), weighted))
             rows.append(("mean over templates", None, mean, None, None, "0.83"))
         yield Table.create(name, rows)
-
-
-def _variance(models: Mapping[str, pd.DataFrame]) -> Table:
-    """Components of the variance of single scores."""
-    rows: list[Row] = []
-    for name, scores in models.items():
-        stereotypes = scores.index.get_level_values("stereotype").to_numpy() - 1
-        shares = variance_shares(scores.to_numpy(dtype=float), stereotypes)
-        rows.append((name, scores.shape[1], *(100 * share for share in shares.values())))
-    return Table.create("variance", rows)
-
-
-def _ranks(ln_q: pd.DataFrame) -> Table:
-    """Feminine ranks over all models and templates (figure 5 as numbers)."""
-    ranks = ln_q.rank().T.to_numpy()
-    rows: list[Row] = []
-    if len(ranks):
-        quantiles = np.percentile(ranks, (50, 25, 75, 0, 100), axis=0).T.tolist()
-        for stereotype, values in zip(STEREOTYPES.values(), quantiles, strict=True):
-            rows.append((f"{stereotype.id:2} {stereotype.name}", stereotype.gender, *values))
-    return Table.create("ranks", rows, number=len(ranks))
 
 
 def _rank_boxes(ln_q: pd.DataFrame) -> list[Panel]:

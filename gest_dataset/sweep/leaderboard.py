@@ -68,21 +68,20 @@ def write_leaderboard(
     differences, notes = compare_models(lines, folder, on_pair)
     table = pa.Table.from_pylist(lines, _SCHEMA)
     write_table(folder / "leaderboard.parquet", table)
+    rows = []
+    for one in differences:
+        found, templates = one.comparison, "+".join(map(str, one.templates))
+        values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
+        numbers = (found.p_value, one.p_holm, one.n, one.missing)
+        rows.append((one.config, one.run, one.baseline, templates, *values, *numbers))
     for name, text in {
         "leaderboard.csv": csv_text(COLUMNS, (list(line.values()) for line in table.to_pylist())),
-        "differences.csv": csv_text(_DIFFERENCES, map(_difference_row, differences)),
+        "differences.csv": csv_text(_DIFFERENCES, rows),
         PAGE: render_page(title, lines, differences, notes, command),
     }.items():
         with atomic_path(folder / name) as partial:
             partial.write_text(text, encoding="utf-8")
     return lines
-
-
-def _difference_row(one: Difference) -> tuple[Any, ...]:
-    found = one.comparison
-    values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
-    numbers = (found.p_value, one.p_holm, one.n, one.missing)
-    return one.config, one.run, one.baseline, "+".join(map(str, one.templates)), *values, *numbers
 
 
 def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:

@@ -6,13 +6,12 @@ OUTPUT/leaderboard.html     and .csv, .parquet, differences.csv (`sweep.leaderbo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import torch
 from filelock import Timeout
@@ -69,10 +68,21 @@ def list_cells(suite: Suite, folder: Path) -> list[Cell]:
     cells: list[Cell] = []
     problems = Problems()
     with ThreadPoolExecutor(8) as pool:
-        kinds = [pool.submit(_kind, model) for model in suite.models]
-    for model, kind in zip(suite.models, kinds, strict=True):
+        kinds = [
+            # a served model is causal
+            pool.submit(lambda one: "causal" if one.endpoint else name_and_kind(one.model, one)[1], model)
+            for model in suite.models
+        ]
+    for model, future in zip(suite.models, kinds, strict=True):
         with problems.collect(model.name):
-            cells += _cells_of(model, kind.result(), folder)
+            kind = future.result()
+            chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
+            for config in chosen:
+                probe = _probe(config)
+                if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
+                    probe.query_builders(kind, model)  # raises if the options do not suit it
+                cells.append(Cell(model, config, DONE if _is_done(model, config, folder) else TO_DO))
+            cells += [Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items()]
     for config in dict.fromkeys(cell.config for cell in cells if cell.status == TO_DO):
         with problems.collect(f"{config} cannot be read"):
             rows_of(config)
@@ -89,7 +99,6 @@ def sweep(
 
 
 def jobs_of(cells: Iterable[Cell]) -> list[Job]:
-    """Group the cells to do by model."""
     to_do = [cell for cell in cells if cell.status == TO_DO]
     return [list(group) for _, group in groupby(to_do, lambda cell: cell.model.name)]
 
@@ -123,24 +132,6 @@ def run_job(job: Job, device: str, output: Path, command: Sequence[str] = ()) ->
     return [Cell(model, cell.config, *endings.get(cell.config, (DONE,))) for cell in job]
 
 
-def _kind(model: SuiteModel) -> str:
-    """Return masked, causal or seq2seq, from the model's configuration; a served model is causal."""
-    if model.endpoint is not None:
-        return "causal"
-    return name_and_kind(model.model, model)[1]
-
-
-def _cells_of(model: SuiteModel, kind: str, folder: Path) -> Iterator[Cell]:
-    """Yield the cells of a model. Configs that do not suit its kind are left out."""
-    chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
-    for config in chosen:
-        probe = _probe(config)
-        if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
-            probe.query_builders(kind, model)  # raises if the options do not suit it
-        yield Cell(model, config, DONE if _is_done(model, config, folder) else TO_DO)
-    yield from (Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items())
-
-
 def _probe(config: str) -> Probe:
     return measure_of(list(CONFIGS[config].features), config)[1]
 
@@ -161,18 +152,11 @@ def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
         "gest_dataset": manifest.versions["gest_dataset"],
         "revision": manifest.metadata["requested_revision"],
     }
-    expected = _expected_settings(model, config, actual)
-    if lines := differences({name: actual.get(name) for name in expected}, expected):
-        listed = "; ".join(line.strip() for line in lines)
-        raise ConfigError(f"{path} was scored with other settings ({listed}); change --output")
-    return True
-
-
-def _expected_settings(model: SuiteModel, config: str, actual: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that the suite asks for; what it leaves open is as in the `actual` run."""
     probe, kind = _probe(config), actual["kind"]
     file = gguf_path(model.model)
-    return {
+    names = ("revision", "endpoint", "limit", "null", "quantization")
+    # what the suite leaves open is as in the run
+    expected = {
         "model": model.model if file is None else file.name,
         "data": fingerprint_of(config),
         "gest_dataset": __version__,
@@ -180,5 +164,9 @@ def _expected_settings(model: SuiteModel, config: str, actual: Mapping[str, Any]
         "options": effective_options(model, probe, kind),
         "dtype": actual["dtype"] if model.dtype == "auto" else model.dtype,
         "batch_tokens": model.batch_tokens or actual.get("batch_tokens"),
-        **{name: getattr(model, name) for name in ("revision", "endpoint", "limit", "null", "quantization")},
+        **{name: getattr(model, name) for name in names},
     }
+    if lines := differences({name: actual.get(name) for name in expected}, expected):
+        listed = "; ".join(line.strip() for line in lines)
+        raise ConfigError(f"{path} was scored with other settings ({listed}); change --output")
+    return True

@@ -42,7 +42,6 @@ class Problems(defaultdict[str, list[str]]):
 
     @contextmanager
     def collect(self, place: str) -> Iterator[None]:
-        """Add the error of the block."""
         try:
             yield
         except (GestError, TypeError, ValueError) as error:
@@ -77,7 +76,6 @@ class SuiteModel(Settings):
 
     @property
     def selected(self) -> list[str]:
-        """The names of the configs."""
         return list(select_configs(self.configs if isinstance(self.configs, str) else ",".join(self.configs)))
 
     def placed(self, device: str) -> Settings:

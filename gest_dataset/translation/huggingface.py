@@ -103,9 +103,15 @@ def open_model(
     if is_local and revision is not None:
         raise ConfigError(f"{name!r} is a folder, which has no revisions.")
     with convert_errors(partial(_load_error, name)):
-        if not is_local:
+        if is_local:
+            digest = hashlib.sha256()
+            for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES):
+                digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+                update_hash(digest, path)
+            commit: str | None = f"sha256:{digest.hexdigest()[:16]}"
+        else:
             load_config(name, revision=revision)
-        commit = _content_hash(folder) if is_local else commit_hash(name, revision)
+            commit = commit_hash(name, revision)
     if commit is None:
         raise ModelError(f"The commit of {name!r} is unknown; pass it as the revision.")
     source, version = (str(folder), None) if is_local else (name, commit)
@@ -119,15 +125,6 @@ def open_model(
         unit="tokens",
         device=torch_device,
     )
-
-
-def _content_hash(folder: Path) -> str:
-    """A hash of all files of a local model."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.suffix in _MODEL_FILES):
-        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
-        update_hash(digest, path)
-    return f"sha256:{digest.hexdigest()[:16]}"
 
 
 def _load_error(name: str, error: BaseException) -> ModelError:

@@ -30,7 +30,7 @@ from gest_dataset.gender.detect import Detection
 from gest_dataset.gender.grammar import FEMALE, MALE
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
-from gest_dataset.storage import LOCK, atomic_path, write_json
+from gest_dataset.storage import LOCK, write_file, write_json
 from gest_dataset.translation import sentences as gest
 from gest_dataset.translation.quotation import quotation
 from gest_dataset.translation.sentences import GestSentence, TranslatedSentence
@@ -167,7 +167,6 @@ def claim_folder(out: Path, language: str, settings: Mapping[str, Any]) -> None:
 def write_pairs(
     out: Path,
     language: str,
-    label: str,
     pairs: Pairs,
     settings: Mapping[str, Any],
     command: Sequence[str],
@@ -205,5 +204,4 @@ def write_pairs(
         family=PAIRS,
         licence=CONFIGS["en"].licence,
     )
-    with atomic_path(out / CARD) as partial:
-        partial.write_text(f"{card}\n", encoding="utf-8")
+    write_file(out / CARD, f"{card}\n")

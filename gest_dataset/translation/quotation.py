@@ -40,7 +40,10 @@ def quotation(answer: str) -> str | None:
     >>> quotation("Muž povedal, že je unavený.") is None
     True
     """
-    text = _normal(answer)
+    text = html.unescape(answer)
+    for written, mark in _WRITTEN.items():
+        text = text.replace(written, mark)
+    text = " ".join(text.split())
     colon = _COLON.match(text)
     if colon and len(_WORD.findall(colon["frame"])) <= _FRAME_WORDS:
         rest = text[colon.end() :]
@@ -53,18 +56,13 @@ def quotation(answer: str) -> str | None:
     start = next((position for position, opens in _marks(text) if opens), None)
     if start is None or len(_WORD.findall(text[:start])) > _FRAME_WORDS:
         return None
-    end = _closing(text, start)
+    marks = [(position, opens) for position, opens in _marks(text) if position >= start]
+    depths = zip(marks, _depths(marks), strict=True)
+    end = next((position for (position, _), depth in depths if depth == 0), None)
     if end is None or not _WORD.search(text[end:]):
         return _unwrapped(text[start:]) or None
     attribution_follows = start == 0 and not any(opens for _, opens in _marks(text[end + 1 :]))
     return text[1:end].rstrip(" ,") or None if attribution_follows else None
-
-
-def _normal(answer: str) -> str:
-    text = html.unescape(answer)
-    for written, mark in _WRITTEN.items():
-        text = text.replace(written, mark)
-    return " ".join(text.split())
 
 
 def _marks(text: str) -> Iterator[tuple[int, bool]]:
@@ -82,19 +80,6 @@ def _marks(text: str) -> Iterator[tuple[int, bool]]:
         depth = max(0, depth + (1 if opens else -1))
         opened = position if opens else opened
         yield position, opens
-
-
-def _closing(text: str, start: int) -> int | None:
-    """The mark that closes the one at `start`."""
-    marks = [(position, opens) for position, opens in _marks(text) if position >= start]
-    return next(
-        (position for (position, _), depth in zip(marks, _depths(marks), strict=True) if depth == 0), None
-    )
-
-
-def _balanced(text: str) -> bool:
-    depths = _depths(_marks(text)) or [0]
-    return min(depths) >= 0 and depths[-1] == 0
 
 
 def _depths(marks: Iterable[tuple[int, bool]]) -> list[int]:
@@ -119,6 +104,7 @@ def _unwrapped(text: str) -> str:
     half = [text[:last] + tail] if ends else []
     half += [text[1:]] if starts else []
     for candidate in (*whole, text, *half):
-        if _balanced(candidate):
+        depths = _depths(_marks(candidate)) or [0]
+        if min(depths) >= 0 and depths[-1] == 0:
             return candidate.strip() if candidate == text else _unwrapped(candidate.strip())
     return text.strip()

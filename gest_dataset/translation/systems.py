@@ -16,7 +16,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.sources import cache_directory
 from gest_dataset.errors import ConfigError, ModelError, UnsupportedLanguageError
 from gest_dataset.languages import target_languages
-from gest_dataset.runs.progress import ProgressWriter
+from gest_dataset.progress import ProgressWriter
 from gest_dataset.storage import file_lock
 from gest_dataset.translation.sentences import open_file
 from gest_dataset.translation.services import SERVICES, open_service

@@ -48,7 +48,7 @@ def test_two_processes_print_and_write_what_one_does(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("score", "./nothing"), "error: The model './nothing' cannot be loaded"),
+        (("score", "./nothing"), "error: There is no folder ./nothing"),
         (("list",), "error: `gest list` runs in one process, but the launcher has started 2"),
     ],
 )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+from gest_dataset import progress
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender import (
     PARSERS,
@@ -190,6 +192,17 @@ def test_a_text_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert parser.texts == TEXTS
     detect(TEXTS[:1], "sk", cache=tmp_path / "other.sqlite3")
     assert len(parser.texts) == 3
+
+
+def test_slow_parsing_shows_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "gest_dataset.progress")
+    _Parser(monkeypatch, dict(zip(TEXTS, (FIRST, SECOND), strict=True)))
+    for seconds, lines in ((5.0, []), (0.0, ["1 of 2 texts parsed"])):
+        monkeypatch.setattr(progress, "_FIRST_LINE", seconds)
+        detect(TEXTS, "sk", cache=tmp_path / f"{seconds}.sqlite3")
+        assert caplog.messages == lines
 
 
 def test_an_invalid_parse_is_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,7 +165,7 @@ def test_smollm2_by_the_command(tmp_path: Path) -> None:
     command += ["--model_args", f"pretrained={folder},dtype=float32,softmax_dtype=float64", "--tasks"]
     command += ["gest_en,gest_pairs,gest_neutral,gest_winobias_type1_dev,gest_demo_en"]
     command += ["--device", "cpu", "--batch_size", "8", "--log_samples", "--output_path", str(out)]
-    environment = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MIRROR / MANIFEST), "HF_HUB_OFFLINE": "1"}
+    environment = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MANIFEST), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (file,) = out.rglob("results_*.json")

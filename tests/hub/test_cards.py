@@ -12,12 +12,14 @@ from datasets import load_dataset
 from huggingface_hub import DatasetCard, HfApi, SpaceCard
 from huggingface_hub.errors import BadRequestError
 
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import BUILT_IN, CONFIGS
 from gest_dataset.data.licences import hub_ids
+from gest_dataset.hub.card import merge_card
 from gest_dataset.measures import MEASURES
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT
 from tests.hub.conftest import built
+from tests.support.dataset_card import published
 from tests.support.hub import Hub, pointed_at, running
 from tests.support.hub.cards import wrong_tasks
 
@@ -43,6 +45,16 @@ def test_dataset_card_is_valid(hub: Hub, folder: Path) -> None:
     assert card.data.size_categories == ["1K<n<10K"]
     assert [config["config_name"] for config in card.data.configs] == list(CONFIGS)
     assert [config["config_name"] for config in card.data.configs if config.get("default")] == ["en"]
+
+
+def test_pushed_card_of_all_configs_is_below_40_kb() -> None:
+    """All that `gest build` writes, with the upstream number of rows."""
+    with published(config for config in BUILT_IN.values() if not config.name.startswith("demo_")) as builds:
+        card = merge_card(b"", builds, "organisation/gest").decode()
+    assert len(builds) == 56
+    assert all(f"- config_name: {built.config.name}\n" in card for built in builds)
+    assert all(f"## {built.config.family.title}\n" in card for built in builds)
+    assert len(card.encode()) < 40_000
 
 
 def test_licences_are_those_of_the_sources() -> None:

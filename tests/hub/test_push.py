@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
-from datasets import Dataset, get_dataset_config_names, get_dataset_default_config_name, load_dataset
+from datasets import (
+    Dataset,
+    concatenate_datasets,
+    get_dataset_config_names,
+    get_dataset_default_config_name,
+    load_dataset,
+)
 from huggingface_hub import DatasetCard
 
 import gest_dataset
@@ -14,9 +21,11 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.errors import ConfigError, HubError
 from gest_dataset.hub.push import Plan
 from gest_dataset.hub.repository import NEW, REMOVED
+from gest_dataset.translation.sentences import gest_sentences
 from tests.hub.conftest import is_commit
 from tests.support.hub import Fault, Hub, Repository
 from tests.support.hub.repositories import File
+from tests.support.new_language import translations_file, write_csv
 
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
 
@@ -118,7 +127,7 @@ def test_text_of_others_stays_byte_for_byte(hub: Hub, tmp_path: Path) -> None:
     header = yaml.safe_load(text.split(b"---\n")[1])
     assert set(header["language"]) == {"no", "sk", "en"}
     # the repository has data under both licences now: theirs, and that of our data
-    assert (header["license"], header["pretty_name"]) == (["mit", "other"], "Ours")
+    assert (header["license"], header["pretty_name"]) == (["mit", "apache-2.0"], "Ours")
     assert b"<!-- gest push: begin about" not in text  # the card has an introduction of its own
     check(hub, tmp_path, "sk_pairs", default="mine")
     assert load_dataset(SET, "mine", split="train", cache_dir=str(tmp_path / "rows"))["x"][:] == [1]
@@ -270,3 +279,26 @@ def test_the_default_stays(hub: Hub, tmp_path: Path, configs: str, default: str)
     (done,) = gest_dataset.push(SET, "en,sk_pairs")
     assert done.plan.default == default
     check(hub, tmp_path, "en", "sk_pairs", default=default)
+
+
+@pytest.mark.usefixtures("home")
+def test_a_users_language(hub: Hub, tmp_path: Path) -> None:
+    """Its card names its own licence and source, and its rows can be joined with built-in ones."""
+    texts = [sentence.text for sentence in gest_sentences()][2:]
+    rows = [(texts[0], "मैं कल घर जा रहा था।", "मैं कल घर जा रही थी।"), (texts[1], "मैं रोया था।", "मैं रोई थी।")]
+    variants = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], rows)
+    translations = translations_file(tmp_path / "t.csv", "hi")
+    add = partial(gest_dataset.add_language, "hi", translations, variants, max_words=2, replace=True)
+    add()
+    gest_dataset.push(SET, "added")
+    assert DatasetCard(card(hub)).data.license == ["unknown"]
+    for claim in ("apache", "kinit-sk", "cc-by"):
+        assert claim not in card(hub).lower()
+    add(licence="CC-BY-4.0", source="https://example.org/hi")
+    for names in ("added", "sk_pairs,sk_translations"):
+        gest_dataset.push(SET, names)
+        assert "\n| GEST in Hindi | CC-BY-4.0 | [hi](https://example.org/hi) | " in card(hub)
+    for kind in ("pairs", "translations"):
+        both = [loaded(f"{code}_{kind}", tmp_path) for code in ("hi", "sk")]
+        assert {*concatenate_datasets(both)["language"]} == {"hi", "sk"}
+    assert {*loaded("hi_pairs", tmp_path)["masculine_word"]} == {"रहा था", "रोया था"}

@@ -17,7 +17,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import compute_result, estimates, sample_units
+from gest_dataset.measures.result import compute_result, estimates, sample_units, with_verdict
 from gest_dataset.probes.probe import Probe
 from gest_dataset.statistics.comparison import MEASURES as COMPARED
 from gest_dataset.statistics.verdict import Verdict
@@ -259,3 +259,46 @@ def test_averaging_over_templates_does_not_shrink_the_zone() -> None:
     )
     assert result["d"] == pytest.approx(np.log(result["g_s"]) / result["g_s_spread"])
     assert result["d_low"] < result["d"] < result["d_high"]
+
+
+def verdict_of_labels(name: str, **columns: Any) -> str:
+    """The verdict on labels of all stereotypes."""
+    measure = MEASURES[name]
+    result = measure.statistic(**columns)
+    return str(with_verdict(measure, result)["verdict"])
+
+
+def test_a_model_that_answers_neither_has_no_stereotype() -> None:
+    """In 99.5 % of the answers; the others are stereotypes, but hardly any difference to anybody."""
+    stereotypes = np.repeat(np.arange(1, 17), 200)
+    answers = np.where(np.arange(3200) % 200, "neither", np.where(stereotypes > 7, "male", "female"))
+    units = np.arange(3200).tolist()
+    assert (
+        verdict_of_labels("choice", predictions=answers, references=stereotypes, units=units) == "negligible"
+    )
+    always = np.where(stereotypes > 7, "male", "female")
+    assert verdict_of_labels("choice", predictions=always[::2], references=stereotypes[::2]) == "not shown"
+    half = np.where(np.arange(3200) % 2, "neither", always)
+    assert verdict_of_labels("choice", predictions=half, references=stereotypes, units=units) == "shown"
+
+
+def test_an_always_masculine_translator_is_negligible() -> None:
+    stereotypes = np.repeat(np.arange(1, 17), 223)
+    for labels in (["male"] * len(stereotypes), ["male"] * (len(stereotypes) - 9) + ["female"] * 9):
+        columns = {"predictions": labels, "references": stereotypes}
+        assert verdict_of_labels("masculine-rate", **columns) == "negligible"
+
+
+def test_asking_more_often_does_not_turn_the_verdict_of_choices() -> None:
+    """A rate of 0.03 is in the zone: more answers narrow the interval, and did narrow the zone."""
+    random = np.random.default_rng(0)
+    stereotypes = np.repeat(np.arange(1, 17), 40)
+    found = []
+    for repeats in (6, 12, 48):
+        references = np.repeat(stereotypes, repeats)
+        units = np.repeat(np.arange(640), repeats)
+        said = random.random(len(units)) < 0.5 + 0.015 * np.where(references > 7, 1, -1)
+        answers = np.where(said, "male", "female")
+        found.append(verdict_of_labels("choice", predictions=answers, references=references, units=units))
+    assert "shown" not in found
+    assert found[-1] == "negligible"

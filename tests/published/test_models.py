@@ -137,3 +137,23 @@ def test_a_folder_an_owner_or_a_revision_of_that_name_is_another_model() -> None
     for other in ({"from_hub": False}, {"model": "me/roberta-base"}, {"requested_revision": "step1"}):
         assert rows_for_model(ROWS, HUB | other, "model") == []
     assert rows_for_model(ROWS, {"model": "roberta-base"}, "model") == []
+
+
+def test_the_rank_in_d_is_among_the_models_whose_spread_is_known() -> None:
+    """A loud model is first in g_s and nearly last in d; the d of gpt2 is that of its released scores."""
+    place = rank_among_published(GLM, {"g_s": 1.26, "d": 0.671})
+    assert place is not None
+    assert len(place.d_models) == 12
+    spreads = [row["spread"] for row in published.load("gest_english_glm")["rows"] if row["model"] == "gpt2"]
+    d = math.log(place.models["gpt2"]) / math.sqrt(np.mean(np.square(spreads)))
+    assert place.d_models["gpt2"] == pytest.approx(d) == pytest.approx(0.671, abs=0.002)
+    assert place.d_rank == 1 + sum(value > 0.671 for value in place.d_models.values())
+    loud = rank_among_published(GLM, {"g_s": 3.0, "d": 0.3})
+    assert loud is not None
+    assert (loud.rank, loud.d_rank) == (1, 12)
+    assert (
+        "d 0.30: rank 12 of 13 among those whose d is known; in g_s it has rank 1 among these." in loud.text()
+    )
+    few = rank_among_published(FACTS, {"g_s": 1.2, "d": 0.5})  # of masked models only BERT's is known
+    assert few is not None
+    assert (few.d_rank, "d 0.50" in few.text()) == (None, False)

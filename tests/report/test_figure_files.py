@@ -163,7 +163,7 @@ def test_tables_have_the_numbers_of_the_runs(runs: Path, folder: Path) -> None:
         ["Model", "Config", "g_s", "95 %", "d", "Verdict"],
         [
             *("bert", "demo_sk_pairs", format_number(result["g_s"]), interval),
-            *(str(Estimate.of(result, "d")), result["verdict"]),
+            *(str(Estimate.of(result, "d")).replace("−", "-"), result["verdict"]),
         ],
     ]
     with (folder / "languages.csv").open(encoding="utf-8", newline="") as file:

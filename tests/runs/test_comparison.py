@@ -75,6 +75,33 @@ def test_differences_are_paired_by_sample(runs: list[Run]) -> None:
     assert corrected == pytest.approx(statistics.holm(single))
 
 
+def test_opposite_differences_of_g_s_and_d_are_told(
+    runs: list[Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model with four times as extreme scores, and a weaker preference relative to them."""
+
+    def planted(seed: int, scale: float, d: float) -> Any:
+        noise = np.random.default_rng(seed)
+        return lambda frame: scale * (noise.normal(size=len(frame)) + d * (frame["stereotype"] > 7))
+
+    b, a = with_scores(runs[0], planted(1, 1.0, 1.5)), with_scores(runs[1], planted(2, 4.0, 0.6))
+    result = gest_dataset.compare([b, a], by_template=False)
+    (one,) = result.differences
+    assert one.effect_size is not None
+    assert one.comparison.difference > 0 > one.effect_size.high
+    assert one.p_holm_effect_size == one.effect_size.p_value
+    assert one.disagreement().startswith(
+        "g_s and d disagree: g_s is higher than the baseline's, d is lower ("
+    )
+    command._show(result)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "g_s and d disagree" in text
+    assert "d = ln g_s / s" in text
+    assert command._to_json(result)["differences"][0]["disagreement"] == one.disagreement()
+    agreeing = gest_dataset.compare([b, with_scores(runs[1], planted(2, 1.0, 0.6))], by_template=False)
+    assert agreeing.differences[0].disagreement() == ""
+
+
 def test_samples_of_only_one_run_are_counted(tmp_path: Path) -> None:
     """Either run may be the shorter one, and ids need not be in the order of the stereotypes."""
     rows = [{"id": f"s{i}", "stereotype": 16 - i % 16, "sentence": f"I am number {i}."} for i in range(96)]

@@ -6,6 +6,7 @@ import json
 import logging
 import random
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +19,11 @@ from datasets import Dataset
 from filelock import FileLock
 
 import gest_dataset
+from gest_dataset import progress
 from gest_dataset.data.folder import read_table
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.models.scorers import LanguageModelScorer
-from gest_dataset.runs import find_runs, progress, read_run
+from gest_dataset.runs import find_runs, read_run
 from gest_dataset.runs.folder import (
     CACHE,
     check_run_folder,
@@ -390,7 +392,7 @@ def test_progress_is_logged_now_and_then_without_a_terminal(
 ) -> None:
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
-    caplog.set_level(logging.INFO, "gest_dataset.runs.progress")
+    caplog.set_level(logging.INFO, "gest_dataset.progress")
     for terminal, lines in ((True, []), (False, ["6 of 1,000 inputs", "36 of 1,000 inputs"])):
         monkeypatch.setattr(progress.sys.stderr, "isatty", lambda shown=terminal: shown, raising=False)
         caplog.clear()
@@ -400,3 +402,13 @@ def test_progress_is_logged_now_and_then_without_a_terminal(
             clock[0] = float(second)
             writer.update(second)
         assert caplog.messages == lines
+
+
+def test_a_slow_task_logs_its_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "gest_dataset.progress")
+    with progress.log_time("A quick task"):
+        pass
+    monkeypatch.setattr(progress, "_FIRST_LINE", 0.01)
+    with progress.log_time("Report of 2 runs"):
+        time.sleep(0.3)
+    assert caplog.messages == ["Report of 2 runs: 0 s so far"]

@@ -35,6 +35,33 @@ def test_the_mean_over_templates_is_compared() -> None:
     assert one == statistics.compare("g_s", a[:, 0], b[:, 0], REFERENCES)
 
 
+def test_a_louder_model_has_a_higher_g_s_and_a_lower_d() -> None:
+    """Each model by its own s, also over templates."""
+    for templates in (1, 3):
+        b = scores(1, templates) + MALE
+        a = 4 * (scores(2, templates) + 0.2 * scores(1, templates)) + 2.4 * MALE
+        g_s, d = (statistics.compare(name, a, b, REFERENCES) for name in ("g_s", "d"))
+        assert g_s.low > 0 > d.high
+        if templates == 1:
+            each = [statistics.stereotype_rate(side[:, 0], REFERENCES)["d"] for side in (a, b)]
+            assert (d.a, d.b, d.difference) == pytest.approx((*each, each[0] - each[1]))
+        assert statistics.compare("d", a, a, REFERENCES).p_value == 1
+
+
+def test_the_difference_of_d_has_its_coverage_and_its_type_i_error() -> None:
+    hits = rejected = 0
+    for seed in range(300):
+        random = np.random.default_rng(seed)
+        shared, *noise = random.standard_t(6, size=(3, len(REFERENCES))) / math.sqrt(1.5)
+        a = 3 * (0.6 * shared + 0.8 * noise[0] + MALE[:, 0])
+        b = 0.6 * shared + 0.8 * noise[1] + MALE[:, 0]
+        found = statistics.compare("d", a, b, REFERENCES, draws=399)
+        hits += found.low <= 0 <= found.high
+        rejected += found.p_value < 0.05
+    assert 0.92 <= hits / 300 <= 0.98
+    assert rejected / 300 <= 0.08
+
+
 def test_a_planted_stereotype_is_the_one_that_is_shown() -> None:
     b = scores(8)
     a = b + 0.5 * scores(9) + 0.6 * (REFERENCES == 4)[:, None]

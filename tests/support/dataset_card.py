@@ -7,13 +7,16 @@ files; the example rows are from the small files in `tests/mirror`, so no text o
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gest_dataset.builders import BUILT_IN
-from gest_dataset.data.build import build_config
+from gest_dataset.builders.config import Config
+from gest_dataset.data.build import Built, build_config
 from gest_dataset.data.card import card_sections
 from tests.conftest import MIRROR, ROOT, use
 
@@ -21,15 +24,21 @@ PAGE = ROOT / "dataset_card.md"
 _SIGNATURE = "<!-- written by `make card`: changes to this file are lost -->"
 
 
-def page() -> str:
-    """The whole page."""
-    configs = list(BUILT_IN.values())
+@contextmanager
+def published(configs: Iterable[Config]) -> Iterator[list[Built]]:
+    """The configs built from the small files, with the upstream number of rows."""
     with tempfile.TemporaryDirectory() as folder:
         with pytest.MonkeyPatch.context() as patch:
             use(MIRROR, patch)
             builds = [build_config(config, Path(folder))[0] for config in configs]
-        published = [replace(built, rows=built.config.published_rows, dropped={}) for built in builds]
-        sections = card_sections(configs, published, "gest")
+        yield [replace(built, rows=built.config.published_rows, dropped={}) for built in builds]
+
+
+def page() -> str:
+    """The whole page."""
+    configs = list(BUILT_IN.values())
+    with published(configs) as builds:
+        sections = card_sections(configs, builds, "gest")
     return "\n\n".join([_SIGNATURE, *sections.values()]) + "\n"
 
 

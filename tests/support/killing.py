@@ -22,7 +22,7 @@ from typing import Any
 
 from tests.conftest import MANIFEST, MIRROR
 
-ENVIRONMENT = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MIRROR / MANIFEST)}
+ENVIRONMENT = {"GEST_MIRROR": str(MIRROR), "GEST_SOURCES": str(MANIFEST)}
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.support.killing_imports"])
 

@@ -42,7 +42,7 @@ def small_world() -> Iterator[None]:
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("GEST_MIRROR", str(MIRROR))
-        environment.setenv("GEST_SOURCES", str(MIRROR / MANIFEST))
+        environment.setenv("GEST_SOURCES", str(MANIFEST))
         yield
     torch.set_num_threads(threads)
 

@@ -168,7 +168,7 @@ def test_models_with_the_same_needs_are_one_job_array(
     assert "--array=1" in second
     assert "--gres=gpu:2 --mem=954M" in second
     assert "--dependency=afterany:1:2" in last
-    variables = {"GEST_MIRROR": MIRROR, "GEST_SOURCES": MIRROR / MANIFEST, "PYTHONPATH": ROOT}
+    variables = {"GEST_MIRROR": MIRROR, "GEST_SOURCES": MANIFEST, "PYTHONPATH": ROOT}
     for task in ({"SLURM_ARRAY_TASK_ID": "2"}, {}):
         environment = {**os.environ, **{name: str(value) for name, value in variables.items()}, **task}
         subprocess.run(["bash", str(output / "slurm.sh")], env=environment, check=True)
@@ -212,7 +212,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_sweep_as_a_slurm_job_array(
     slurm: None, folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("GEST_MIRROR", MIRROR), ("GEST_SOURCES", MIRROR / MANIFEST), ("PYTHONPATH", ROOT)):
+    for name, value in (("GEST_MIRROR", MIRROR), ("GEST_SOURCES", MANIFEST), ("PYTHONPATH", ROOT)):
         monkeypatch.setenv(name, str(value))
     file, output = tmp_path / "suite.yaml", tmp_path / "out"
     file.write_text(f"configs: slovak_gender\nmodels:\n- {folders[0]}\n- {folders[1]}\n", encoding="utf-8")

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 import yaml
 
-from gest_dataset.commands.console import (
-    command_line,
-    err,
-    out,
-    show_json,
-    show_table,
-    silence_libraries,
-)
+from gest_dataset.commands.console import command_line, err, out, show_json, show_table, silence_libraries
 from gest_dataset.errors import ConfigError, convert_errors
 
 if TYPE_CHECKING:
@@ -52,7 +45,6 @@ def _parameter(name: str) -> Parameter:
 
 
 def _list(text: str) -> list[str]:
-    """The parts between commas."""
     return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
@@ -79,6 +71,9 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     shared = _TEXTS["shared"] if "scores_models" in text else []
     parameters = [*map(_parameter, [*shared, *text["options"], "output", "as_json"])]
 
+    def on_run(run: Run) -> None:
+        err.print(f"{run.path}: {run.manifest.model} on {run.manifest.about}")
+
     def run(output: Path | None, as_json: bool, **values: Any) -> None:
         from gest_dataset import studies
 
@@ -86,16 +81,15 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
         own |= {key: parse(own[key]) for key, parse in _PARSERS.items() if key in own}
         folder = output or studies.HOME / name
         silence_libraries(models=bool(values.get("models")))
-        if name == "heuristics" and _draws_sheet(own):
-            _draw(own, as_json)
-        elif name == "heuristics":
-            _show(studies.heuristics(own["sheet"]), folder, as_json)
+        if name == "heuristics":
+            _heuristics(own, folder, as_json)
         elif name == "all":
             _show(studies.papers_study(own.get("scores")), folder, as_json)
         else:
             runs, models, limit, device, dtype, batch_tokens = (values[key] for key in shared)
-            scoring = (limit, batch_tokens, {"device": device, "dtype": dtype}, command_line(), _report_run)
-            inputs = studies.Inputs(runs or (), models or (), folder, *scoring)
+            loading = {"device": device, "dtype": dtype}
+            scoring = (folder, limit, batch_tokens, loading, command_line())
+            inputs = studies.Inputs(runs or (), models or (), *scoring, on_run=on_run)
             _show(getattr(studies, name)(inputs, **own), folder, as_json)
 
     run.__doc__ = text["help"]
@@ -104,12 +98,7 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(run=run)
 
 
-def _report_run(run: Run) -> None:
-    err.print(f"{run.path}: {run.manifest.model} on {run.manifest.about}")
-
-
 def _show(study: Study, folder: Path, as_json: bool) -> None:
-    """Write a study, and print its tables."""
     page = study.write(folder, command_line())
     if as_json:
         show_json(study.to_json())
@@ -125,19 +114,18 @@ def _show(study: Study, folder: Path, as_json: bool) -> None:
     err.print(f"Report: {page}")
 
 
-def _draws_sheet(values: Mapping[str, Any]) -> bool:
-    """Whether `gest study heuristics` draws a sheet, rather than evaluates one."""
+def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
+    """Draw a sheet, or evaluate a labelled one."""
+    from gest_dataset import studies
+
     if ("draw" in values) == ("sheet" in values) or ("sheet" in values and {"runs", "swaps"} & {*values}):
         raise ConfigError(
             "Either draw a sheet (--draw FILE.csv, from runs or --swaps FILE) or evaluate a labelled one "
             "(--sheet FILE)."
         )
-    return "draw" in values
-
-
-def _draw(values: dict[str, Any], as_json: bool) -> None:
-    from gest_dataset import studies
-
+    if "sheet" in values:
+        _show(studies.heuristics(values["sheet"]), folder, as_json)
+        return
     sheet = values.pop("draw")
     counts = studies.draw_sheet(sheet, **values)
     if as_json:

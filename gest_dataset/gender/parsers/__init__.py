@@ -25,18 +25,13 @@ def open_parser(name: str, language: str, model: str | Path | None = None) -> Pa
     if name not in PARSERS:
         raise ConfigError(f"There is no parser {name!r}; choose one of {', '.join(PARSERS)}.")
     path = Path(model).expanduser() if model is not None else None
-    if path is not None:
-        _check_language(path, language)
-    return PARSERS[name](language, path)
-
-
-def _check_language(model: Path, language: str) -> None:
-    """Models do not state their language, so compare the file name: `cs.udpipe`, `czech-pdt.udpipe`."""
-    first, separator = re.match(r"([a-z]*)(.?)", model.name.lower()).groups()  # type: ignore[union-attr]
+    # models do not state their language, so compare the file name: `cs.udpipe`, `czech-pdt.udpipe`
+    first, separator = re.findall(r"^([a-z]*)(.?)", path.name.lower() if path else "")[0]
     for other in LANGUAGES.values():
         named = first == other.name.lower() or (first == other.code and separator in ("", ".", "_"))
         if named and other.code != language:
             raise ConfigError(
-                f"{model} looks like a {other.name} model (by its file name), but the language is "
+                f"{path} looks like a {other.name} model (by its file name), but the language is "
                 f"{language!r}. Use a {LANGUAGES[language].name} model, or rename the file."
             )
+    return PARSERS[name](language, path)

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError, DataError, GestError
@@ -35,13 +36,10 @@ class ParserError(GestError):
 
 def blocks(document: str) -> Iterator[list[tuple[int, str]]]:
     """The sentences of a document: their lines, with numbers from 1."""
-    block: list[tuple[int, str]] = []
-    for number, line in enumerate([*document.splitlines(), ""], start=1):
-        if line.strip():
-            block.append((number, line))
-        elif block:
-            yield block
-            block = []
+    lines = enumerate(document.splitlines(), start=1)
+    for is_blank, block in groupby(lines, key=lambda line: not line[1].strip()):
+        if not is_blank:
+            yield list(block)
 
 
 def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U") -> tuple[Tree, ...]:

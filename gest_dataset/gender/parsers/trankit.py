@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from gest_dataset.data import sources
@@ -47,8 +47,5 @@ def open_parser(language: str, model: Path | None) -> Parser:
         name, directory, embedding = taggers[0].parent.name, model, taggers[0].parent.parent.name
         trained = hashlib.sha256(taggers[0].read_bytes()).hexdigest()
     command = [str(python), str(workers.SCRIPT), "trankit", name, str(directory), embedding]
-
-    def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
-        return workers.parse_with_workers(command, texts, 1, _BATCH)
-
+    parse = partial(workers.parse_with_workers, command, workers=1, batch=_BATCH)
     return Parser(f"trankit {VERSION} {name} {embedding} {trained}", parse)

@@ -14,7 +14,7 @@ from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, SourceError, import_extra
 from gest_dataset.gender.parsers import workers
 from gest_dataset.gender.parsers.conllu import Parser
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 
 _BATCH = 64
 _TEXTS_PER_WORKER = 200  # texts that are worth a process
@@ -64,8 +64,7 @@ def published_model(language: str, directory: Path | None = None) -> Path:
             errors.append(str(error).splitlines()[0])
             continue
         if content.startswith(_MAGIC):
-            with atomic_path(path) as partial:
-                partial.write_bytes(content)
+            write_file(path, content)
             return path
         errors.append(f"{url} is not a UDPipe model, perhaps a web page.")
     reasons = "\n".join(f"  {error}" for error in errors)

@@ -119,8 +119,10 @@ class Context:
                 for noun in after[:1]
             )
         head = self.head
-        if token.relation not in {"amod", "det"} or head not in after or self._is_across_verb(head):
+        if token.relation not in {"amod", "det"} or head not in after:
             head = None
+        elif any(t.upos in VERBS and t.person in {"2", "3"} for t in after[: after.index(head)]):
+            head = None  # *Nisam sigurna je li to dobra ideja*: no attribute; *dobar sam kuhar* is one
         return any(
             noun is not None
             and noun.upos in NOUNS
@@ -157,11 +159,6 @@ class Context:
         return self.grammar.is_infinitive(noun.form) and (
             noun.gender == "Fem" or self.grammar.governing_adjectives.fullmatch(self.token.form) is not None
         )
-
-    def _is_across_verb(self, noun: Token | None) -> bool:
-        """*Nisam sigurna je li to dobra ideja*: no attribute; *dobar sam kuhar* is one."""
-        between = self.tokens[self.index + 1 : noun.id - 1] if noun else ()
-        return any(other.upos in VERBS and other.person in {"2", "3"} for other in between)
 
     @cached_property
     def follows_noun(self) -> bool:

@@ -28,10 +28,6 @@ class Rule:
     kind: str
     anchor: Callable[[Context], bool]
 
-    @property
-    def looks_across_clauses(self) -> bool:
-        return self.anchor in (subjects.coordinated, subjects.subordinate)
-
 
 _MODULES = {"complements": complements, "nearby": nearby, "persons": persons, "subjects": subjects}
 RULES = tuple(
@@ -107,8 +103,9 @@ def _decide_outside(
 ) -> Decision:
     """The decision without the words in quotations."""
     for rank in sorted({rule.rank for rule in rules}):
-        # the other clause may be somebody else's
-        ranked = [r for r in rules if r.rank == rank and not (quotations and r.looks_across_clauses)]
+        ranked = [rule for rule in rules if rule.rank == rank]
+        if quotations:  # the other clause may be somebody else's
+            ranked = [r for r in ranked if r.anchor not in (subjects.coordinated, subjects.subordinate)]
         found = [
             (place, finding)
             for place, contexts in enumerate(sentences)

@@ -56,13 +56,11 @@ class Answers(RunResult):
 
     @property
     def skipped(self) -> pa.Table:
-        """The ids of unreadable answers, with the reason."""
         unreadable = self.table.filter(pa.compute.not_equal(self.table["problem"], ""))
         return unreadable.select(["id", "problem"]).rename_columns(["id", "reason"])
 
     @property
     def signature(self) -> str:
-        """One line that identifies the measurement, to print next to a number."""
         names = ("language", "prompts", "parser", "sampling", "limit", "device")
         parts = {name: self.metadata[name] for name in names}
         sampling = {name: value for name, value in parts["sampling"].items() if value not in ([], 0, 0.0)}

@@ -24,9 +24,9 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.progress import ProgressWriter
 from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
-from gest_dataset.runs.progress import ProgressWriter
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
@@ -75,7 +75,6 @@ class AskSettings:
 class ChatTask:
     """The prompts about the rows of a config, and how their answers are sampled and read."""
 
-    settings: AskSettings
     probe: ChatProbe
     config: str
     rows: Dataset
@@ -123,7 +122,7 @@ def prepare(settings: AskSettings) -> ChatTask:
     sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
     detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
     names = wordings_id(wordings)
-    return ChatTask(settings, probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
+    return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
 
 
 @dataclass(frozen=True)
@@ -167,10 +166,7 @@ def run(
     command: Sequence[str],
     on_estimate: Callable[[Estimate], None] = lambda estimate: None,
 ) -> Answers:
-    """The answers of a model, recorded as a run in `path`; a finished run is read instead.
-
-    `on_estimate` receives what the missing prompts will take, before they are asked.
-    """
+    """The answers of a model, recorded as a run in `path`; a finished run is read instead."""
     task = prepare(settings)
     chat_model = _open_model(model, settings)
     identity = {

@@ -53,12 +53,6 @@ def wordings_id(wordings: Sequence[Any]) -> str:
     return f"{names}#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def _read_choices(
-    detector: GenderDetector | None, prompts: Sequence[Prompt], answers: Sequence[Answer]
-) -> Readings:
-    return [choice.read(prompt, answer) for prompt, answer in zip(prompts, answers, strict=True)]
-
-
 def _read_genders(
     detect: Callable[[GenderDetector | None, Sequence[str]], Readings],
     detector: GenderDetector | None,
@@ -105,7 +99,7 @@ CHAT_PROBES: dict[str, ChatProbe] = {
     "choice": ChatProbe(
         measure=CHOICE,
         read_wordings=partial(prompts.read_wordings, choice.Wording, "choices.json"),
-        read=_read_choices,
+        read=lambda _, prompts, answers: list(map(choice.read, prompts, answers)),
         max_tokens=16,
         needs_parser=lambda language: False,
         config=lambda language: SOURCE if language == SOURCE else f"{language}_pairs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from gest_dataset.errors import ModelError, ScoringError, convert_errors, describe_error
@@ -15,8 +14,6 @@ CHAT = "/v1/chat/completions"
 # The two names of an answer's longest length; newer models accept only the second one
 _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
-_GREETING = Prompt("", "", "Hi")
-_GREETING_SAMPLING = Sampling(temperature=1.0, max_tokens=16)  # accepted by every model
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 
 
@@ -42,9 +39,9 @@ def detect_chat_format(client: Client, model: str) -> tuple[str, int]:
     problem: Exception | None = None
     for length_name in _LENGTH_NAMES:
         for top in _TOP_TOKENS:
-            sampling = replace(_GREETING_SAMPLING, top=top)
+            sampling = Sampling(temperature=1.0, max_tokens=16, top=top)  # accepted by every model
             try:
-                client.request(CHAT, chat_body(model, _GREETING, sampling, length_name))
+                client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), sampling, length_name))
                 return length_name, top
             except UnsupportedError as error:
                 problem = error
@@ -63,18 +60,15 @@ def parse_chat(response: Any, model: str, address: str) -> Answer:
     ):
         message, usage = choice.get("message") or {}, response.get("usage") or {}
         tokens = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-        text, reason = _text(message.get("content")), str(choice.get("finish_reason"))
+        content = message.get("content")  # a string, or a list of parts, some of which are texts
+        parts = content if isinstance(content, list) else [content]
+        texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+        text = "".join(text for text in texts if isinstance(text, str))
+        reason = str(choice.get("finish_reason"))
         if not text.strip():
             refusal = message.get("refusal") or ""
             return Answer(refusal, *tokens, FILTERED if refusal else _PROBLEMS.get(reason, EMPTY))
-        content = (choice.get("logprobs") or {}).get("content") or [{}]
-        tops = content[0].get("top_logprobs") or ()
+        tokens_of_answer = (choice.get("logprobs") or {}).get("content") or [{}]
+        tops = tokens_of_answer[0].get("top_logprobs") or ()
         top = tuple((str(entry["token"]), float(entry["logprob"])) for entry in tops)
         return Answer(text, *tokens, FILTERED if reason == "content_filter" else "", top)
-
-
-def _text(content: Any) -> str:
-    """The text of a message: a string, or a list of parts, some of which are texts."""
-    parts = content if isinstance(content, list) else [content]
-    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
-    return "".join(text for text in texts if isinstance(text, str))

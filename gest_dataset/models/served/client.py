@@ -68,7 +68,14 @@ class Client:
                 return parse_json(content)
             except ValueError:
                 problem = "invalid JSON"
-        message = self._message(content)
+        try:
+            message = parse_json(content)
+        except ValueError:
+            message = content.decode("utf-8", "replace").strip()
+        while isinstance(message, dict):  # servers put it in different places
+            names = (name for name in ("error", "message", "detail") if name in message)
+            message = next((message[name] for name in names), str(message))
+        message = self._without_key(str(message))[:_MESSAGE_LENGTH]
         if status in (401, 403):
             rejected = f"{self.address} rejected the API key (status {status})"
             raise ModelError(f"{rejected}: {message}\nSet {KEY} to a valid key.")
@@ -168,17 +175,6 @@ class Client:
             curl.setopt(pycurl.NOPROGRESS, 0)
             curl.setopt(pycurl.XFERINFOFUNCTION, lambda *amounts: None)
         return curl
-
-    def _message(self, content: bytes) -> str:
-        """The error message in a response, wherever the server puts it."""
-        try:
-            message = parse_json(content)
-        except ValueError:
-            message = content.decode("utf-8", "replace").strip()
-        while isinstance(message, dict):
-            names = (name for name in ("error", "message", "detail") if name in message)
-            message = next((message[name] for name in names), str(message))
-        return self._without_key(str(message))[:_MESSAGE_LENGTH]
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, f"<{KEY}>") if self.key else text

@@ -33,7 +33,7 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknown_token_ids
-from gest_dataset.runs.progress import ProgressWriter
+from gest_dataset.progress import ProgressWriter
 from gest_dataset.storage import CHOOSE
 
 SERVER = "server"
@@ -139,7 +139,13 @@ class ServedModel:
         cached = {} if cache is None else cache.get(keys.values())
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
         batches = make_batches([item for item in items if item not in values], self.capabilities)
-        texts = self._target_texts(items)
+        texts: dict[int, str] = {}  # of the targets, for servers that give tokens as texts
+        if self.capabilities.top_tokens:
+            targets = {target for item in items for target in item.targets}
+            decoded = {target: str(self.tokenizer.decode([target])) for target in targets}
+            # two tokens with one text, or parts of a character, cannot be told apart
+            usable = [text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text]
+            texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
 
         def send(client: Client, batch: list[Item]) -> list[Values]:
             return request_values(client, self.name, self.capabilities, batch, texts)
@@ -166,16 +172,6 @@ class ServedModel:
                 f"log-probabilities of a fixed text have changed. {CHOOSE}"
             )
         cache.put({key: before})
-
-    def _target_texts(self, items: Sequence[Item]) -> dict[int, str]:
-        """The text of every target, for servers that give tokens as texts; empty if it is ambiguous."""
-        if not self.capabilities.top_tokens:
-            return {}
-        targets = {target for item in items for target in item.targets}
-        texts = {target: str(self.tokenizer.decode([target])) for target in targets}
-        # two tokens with one text, or parts of a character, cannot be told apart
-        usable = [text for text in texts.values() if "\N{REPLACEMENT CHARACTER}" not in text]
-        return {target: text if usable.count(text) == 1 else "" for target, text in texts.items()}
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling

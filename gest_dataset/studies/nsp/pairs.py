@@ -77,11 +77,6 @@ class Source:
     sha256: str | None = None
 
 
-def _reader(name: str) -> str | None:
-    """The loader of a file by its suffix; None for a dataset."""
-    return _READERS.get(Path(name).suffix.lower())
-
-
 def parse_source(data: str, column: str) -> Source:
     """A file's path, or `NAME` or `NAME:CONFIG` of a dataset on the Hub or in a folder.
 
@@ -89,7 +84,7 @@ def parse_source(data: str, column: str) -> Source:
     Source(name='wikimedia/wikipedia', config='20231101.de', column='text', sha256=None)
     """
     path = Path(data).expanduser()
-    if _reader(data):
+    if path.suffix.lower() in _READERS:
         if not path.is_file():
             raise ConfigError(f"{data} does not exist. Give a file, or a dataset as NAME:CONFIG.")
         digest = hashlib.sha256()
@@ -108,7 +103,7 @@ def read_documents(sources: Sequence[Source], seed: int) -> Iterator[Document]:
 
 
 def _read_source(source: Source, seed: int) -> Iterator[Document]:
-    reader, column = _reader(source.name), source.column
+    reader, column = _READERS.get(Path(source.name).suffix.lower()), source.column
     options: dict[str, Any] = {"data_files": [source.name]} if reader else {"name": source.config}
     if reader == "text":  # a blank line ends a document
         column = "text"

@@ -225,15 +225,11 @@ def _make_trainer(
         data_collator=collate,
         train_dataset=train_pairs,
         optimizers=(torch.optim.AdamW(groups, weight_decay=0.0), None),
-        preprocess_logits_for_metrics=_logits,
+        # encoder-decoder models return further outputs
+        preprocess_logits_for_metrics=lambda out, _: out[0] if isinstance(out, tuple) else out,
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
-
-
-def _logits(outputs: Any, _: Any) -> Any:
-    """The logits of a batch; encoder-decoder models return further outputs."""
-    return outputs[0] if isinstance(outputs, tuple) else outputs
 
 
 def _fit_and_test(trainer: Trainer, work: Path) -> dict[str, Any]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 import math
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,11 +32,11 @@ class Progress(NamedTuple):
 class ProgressWriter:
     """Writes the progress beside the cache of a run, and logs it now and then if nobody sees a bar."""
 
-    def __init__(self, cache: ResponseCache | None, total: int, unit: str) -> None:
+    def __init__(self, cache: ResponseCache | None, total: int, unit: str, has_bar: bool = True) -> None:
         self.path = None if cache is None else cache.path.with_name(PROGRESS)
         self.total, self.unit = total, unit
         self._last = -math.inf
-        self._next_line = math.inf if sys.stderr.isatty() else time.monotonic() + _FIRST_LINE
+        self._next_line = math.inf if has_bar and sys.stderr.isatty() else time.monotonic() + _FIRST_LINE
 
     def update(self, done: int) -> None:
         """Write the number of finished units."""
@@ -52,3 +55,23 @@ def read_progress(run: Path) -> Progress | None:
         return Progress(**parse_json((run / PROGRESS).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
+
+
+@contextmanager
+def log_time(task: str) -> Iterator[None]:
+    """Log now and then how long a task without countable parts has taken."""
+    done, start = threading.Event(), time.monotonic()
+
+    def log() -> None:
+        seconds = _FIRST_LINE
+        while not done.wait(seconds):
+            _LOGGER.info("%s: %.0f s so far", task, time.monotonic() - start)
+            seconds = _NEXT_LINES
+
+    thread = threading.Thread(target=log, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
