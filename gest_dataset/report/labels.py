@@ -172,10 +172,10 @@ class RunVerdict:
         }
 
 
-def smallest_effect(head: Headline, estimate: Estimate, zone_high: float, band_high: float) -> float:
+def smallest_effect(head: Headline, estimate: Estimate, zone_high: float, band_high: float = 0.0) -> float:
     """The smallest value above the null that a sample like this one shows with a power of 80 %.
 
-    `band_high` is the end of the placebo band, or the null.
+    `band_high` is the end of the placebo band, if it was measured.
     """
     if not head.ratio:
         error = error_from_interval(estimate.low, estimate.high)
@@ -183,7 +183,7 @@ def smallest_effect(head: Headline, estimate: Estimate, zone_high: float, band_h
     if estimate.low <= 0 or math.isinf(estimate.high):
         return math.inf
     error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
-    reaches = [math.log(end / head.null) for end in (zone_high, band_high)]
+    reaches = [math.log(max(end / head.null, 1.0)) for end in (zone_high, band_high)]
     return head.null * math.exp(min(smallest_detectable(error, *reaches), 700.0))
 
 
@@ -214,7 +214,7 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
             "position": _TEXTS["positions"]["outside" if name == "not shown" and outside else name],
             "bounded": estimate.low < estimate.high and not refused,
         }
-        band_high = result.get("placebo", {}).get("high", head.null)
+        band_high = result.get("placebo", {}).get("high", 0.0)
         values |= {"smallest": smallest_effect(head, estimate, limits[2], band_high)}
         values |= {"largest": _LARGEST.get(head.name, math.inf)}
         last = filter(None, (render_text(text, values) for text in _TEXTS["last"]))
