@@ -113,7 +113,7 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
     kind = "causal" if name == "gpt2" else "masked"
     reader = make_probe_tokenizer(tokenizer, model, kind)
     templates = select_templates(None, kind)[-1:] if kind == "causal" else select_templates(None, kind)
-    samples = [build_queries({"sentence": s}, t, reader) for s in sentences for t in templates]
+    samples = [build_queries({"sentence": s}, reader, t) for s in sentences for t in templates]
     inputs = sorted({query.input_ids for sample in samples for query in sample.queries}, key=len)
 
     def passes(budget: int) -> Callable[[], None]:

@@ -12,7 +12,6 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, File, Files, Row
@@ -73,14 +72,6 @@ def read_slovak(files: Files, dropped: Dropped) -> Iterator[Row]:
         yield quadruplet(sample_id, sample_id, "gender", marked, files[0], line)
 
 
-@cache
-def group_terms() -> dict[str, list[str]]:
-    """The names of groups that StereoSet's authors gave to their annotators, by list."""
-    path = Path(__file__).with_name("group_terms.json")
-    terms: dict[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
-    return terms
-
-
 def mark_keywords(stereotype: str, antistereotype: str) -> tuple[str, str] | str:
     """Both sentences with the one word that differs in `<>`, or the reason why there is no such word."""
     if re.search("[<>]", stereotype + antistereotype):
@@ -107,7 +98,9 @@ def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     The group is the longest term that both sentences contain, ignoring case. Its replacements are drawn,
     with repetition, from the list that it is in.
     """
-    lists = {name: group_terms()[name] for name in _GROUPS[bias_type]}
+    # the names of groups that StereoSet's authors gave to their annotators
+    terms = json.loads(Path(__file__).with_name("group_terms.json").read_text(encoding="utf-8"))
+    lists: dict[str, list[str]] = {name: terms[name] for name in _GROUPS[bias_type]}
     for row in read_stereoset("intrasentence", "en", files, dropped):
         if row["bias_type"] != bias_type:
             continue

@@ -116,21 +116,15 @@ class CheckedMetric(evaluate.Metric):
             if kwargs or config is not None:
                 given = ", ".join([*kwargs, *([] if config is None else ["config"])])
                 raise ConfigError(f"{self.name}.compute takes no {given} with samples.")
-            return _plain(self._compute_inputs(inputs, options))
+            return _plain(super().compute(**inputs, **options))
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
         if self.num_process > 1:
             raise ConfigError("A model is scored in one process; num_process is for samples.")
-        tables = self._score(model_id, config, **kwargs)
-        missing = dict.fromkeys(inputs)
-        return _plain(
-            combine_templates(
-                {
-                    number: self._compute_inputs(missing | part, options) or {}
-                    for number, part in tables.items()
-                }
-            )
-        )
+        results: dict[int, Any] = {}
+        for number, part in self._score(model_id, config, **kwargs).items():
+            results[number] = super().compute(**dict.fromkeys(inputs) | part, **options)
+        return _plain(combine_templates(results))
 
     def _compute(self, **inputs: Any) -> dict[str, Any]:
         missing = {name: None for name in self.optional if all(row is None for row in inputs[name])}
@@ -142,10 +136,6 @@ class CheckedMetric(evaluate.Metric):
     def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:
         """The zone of negligible effects on the chosen scale."""
         return head.zone_bounds(result)
-
-    def _compute_inputs(self, inputs: Inputs, options: Mapping[str, Any]) -> dict[str, Any] | None:
-        result: dict[str, Any] | None = super().compute(**inputs, **options)
-        return result
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
         """The inputs of each template (0 without templates) from the model's scores."""

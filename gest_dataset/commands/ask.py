@@ -68,7 +68,14 @@ def run(
     folder = output or default_folder(str(model or served or endpoint), revision, limit) / name
 
     def confirm(estimate: Estimate) -> None:
-        err.print(_estimate_text(estimate))
+        parts = []
+        if estimate.tokens_in + estimate.tokens_out > 0:
+            parts.append(f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out")
+        minutes = estimate.seconds / 60
+        parts.append(f"{minutes:,.1f} minutes" if minutes >= 1 else f"{estimate.seconds:.0f} s")
+        if (money := estimate.money) is not None:
+            parts.append(f"cost {money:,.2f}" if money >= 1 else f"cost {money:.2g}")
+        err.print(f"{estimate.prompts:,} prompts to ask: about {', '.join(parts)}.")
         if settings.has_price and not yes:
             typer.confirm("Continue?", abort=True, err=True)
 
@@ -77,17 +84,6 @@ def run(
     _show(answers, as_json, folder)
     if not as_json:
         err.print(f"Report: {folder / REPORT}")
-
-
-def _estimate_text(estimate: Estimate) -> str:
-    parts = []
-    if estimate.tokens_in + estimate.tokens_out > 0:
-        parts.append(f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out")
-    minutes = estimate.seconds / 60
-    parts.append(f"{minutes:,.1f} minutes" if minutes >= 1 else f"{estimate.seconds:.0f} s")
-    if estimate.money is not None:
-        parts.append(f"cost {estimate.money:,.2f}" if estimate.money >= 1 else f"cost {estimate.money:.2g}")
-    return f"{estimate.prompts:,} prompts to ask: about {', '.join(parts)}."
 
 
 def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 def run(paths: list[Path], as_json: bool = False) -> None:
     """Compare runs: is one model more biased than the other?
 
-    Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a ratio,
-    and d = ln g_s / s as a difference, since g_s also differs by how extreme a model's probabilities are.
-    p-values are corrected for the number of comparisons (Holm). Each comes with the smallest difference that
-    these samples would detect. Folders are compared config by config, languages on the source sentences that
-    they share.
+    Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a
+    ratio, and d = ln g_s / s as a difference, because g_s also depends on how extreme a model's
+    probabilities are. p-values are corrected for the number of comparisons (Holm). Each difference comes
+    with the smallest one that these samples would detect. Folders are compared config by config, languages
+    on the source sentences that they share.
     """
     from gest_dataset.runs.comparison import compare
 

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gest_dataset.commands import options
-from gest_dataset.commands.console import (
-    command_line,
-    err,
-    out,
-    show_not_in_gest,
-    show_table,
-    silence_libraries,
-)
+from gest_dataset.commands import console, options
+from gest_dataset.commands.console import err, out
 from gest_dataset.storage import folder_lock
 
 
@@ -43,14 +36,14 @@ def run(
     from gest_dataset.translation.sentences import gest_sentences
     from gest_dataset.translation.translator import TranslationError
 
-    silence_libraries(models=False)
+    console.silence_libraries(models=False)
     system = options.system_of(system, translations)
     experiment = prepare(system, language, parser=parser, parser_model=parser_model, limit=limit, **loading)
     claim_folder(output, language, experiment.settings)
     label = experiment.settings["system"]
     with folder_lock(output):
         unknown = experiment.not_in_gest()
-        show_not_in_gest(label, unknown)
+        console.show_not_in_gest(label, unknown)
         detect = experiment.detector.genders
         pairs = make_pairs(gest_sentences(limit), system, label, language, experiment.translate, detect)
         left = pairs.sentences
@@ -62,12 +55,12 @@ def run(
         columns = ("step", "left out", "left")
         caption = f"prompt: {pairs.frame}"
         title = f"Pairs of {label}, {language}"
-        show_table(title, columns, rows, caption, total=True, console=out if left else err)
+        console.show_table(title, columns, rows, caption, total=True, console=out if left else err)
         if not left:
             example = prompt_for(pairs.frame, "I am tired.", "female")
             hint = f" A file must also contain the prompts, such as: {example}"
             raise TranslationError(
                 f"No pair could be made; nothing was written.{hint if pairs.left_out[NO_ANSWER] else ''}"
             )
-        write_pairs(output, language, pairs, experiment.settings, command_line(), unknown)
+        write_pairs(output, language, pairs, experiment.settings, console.command_line(), unknown)
     err.print(f'{output}: load_dataset("{output}", "{language}_pairs")')

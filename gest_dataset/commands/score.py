@@ -63,7 +63,8 @@ def run(
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs
     from gest_dataset.models.user_data import data_name, read_user_data
-    from gest_dataset.runs.folder import default_folder
+    from gest_dataset.report import report
+    from gest_dataset.runs.folder import REPORT, default_folder
 
     console.silence_libraries()
     limits = gates.parse_limits(gates.ABOVE, fail_above)
@@ -92,7 +93,11 @@ def run(
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
     if not distributed.is_main():
         return
-    page = _write_report(outcome, folder if several else None)
+    page: Path | None = None
+    if outcome.runs:
+        page = (folder if several else outcome.runs[0].path) / REPORT
+        if several or outcome.runs[0].new or not page.exists():
+            report([run.path for run in outcome.runs], page)
     failures, notes = gates.check_limits(limits, outcome)
     if as_json:
         console.show_json(_to_json(outcome, page, failures))
@@ -153,19 +158,6 @@ def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
         f"one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it; none: a "
         f"stereotype or group has less than two samples, so there is no interval."
     )
-
-
-def _write_report(outcome: Outcome, folder: Path | None) -> Path | None:
-    """The report of all runs in `folder`, or of a single run beside it; the path of the page."""
-    from gest_dataset import report
-    from gest_dataset.runs.folder import REPORT
-
-    if not outcome.runs:
-        return None
-    page = (folder or outcome.runs[0].path) / REPORT
-    if folder or outcome.runs[0].new or not page.exists():
-        report([run.path for run in outcome.runs], page)
-    return page
 
 
 def _parse_templates(text: str | None) -> list[int] | str | None:

@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gest_dataset.commands.console import (
-    INTERVAL,
-    command_line,
-    err,
-    format_value,
-    out,
-    progress_bar,
-    show_failed,
-    show_left_out,
-    show_table,
-    silence_libraries,
-)
+from gest_dataset.commands import console
+from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError, GestError
 
 if TYPE_CHECKING:
@@ -63,7 +53,7 @@ def run(
 
     if address is not None and engine is not EngineName.RAY:
         raise ConfigError("--address needs --engine ray.")
-    silence_libraries()
+    console.silence_libraries()
     suite_file = find_suite(suite)
     selected = read_suite(suite_file)
     if estimate:
@@ -89,7 +79,7 @@ def run(
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
     if task is None:
         failed |= _build_leaderboard(selected, output, cells)
-    show_failed("failed", failed, _LISTED)
+    console.show_failed("failed", failed, _LISTED)
     if failed:
         raise typer.Exit(1)
 
@@ -101,7 +91,7 @@ def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
     done = sum(cell.status == DONE for cell in cells)
     err.print(f"Cells: {total:,}{f', {done:,} of them already done' if done else ''}.")
     finished = {cell.name: cell for cell in cells}
-    for job in sweep(cells, output, engine, command_line()):
+    for job in sweep(cells, output, engine, console.command_line()):
         finished |= {cell.name: cell for cell in job}
         done, failed = (sum(cell.status == status for cell in job) for status in (DONE, FAILED))
         counts = f"{done} of {len(job)} cells"
@@ -114,19 +104,21 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
     from gest_dataset.sweep.leaderboard import scores_by_config, write_leaderboard
     from gest_dataset.sweep.run import FAILED, LEFT_OUT, PAGE
 
-    with progress_bar() as bar:
+    with console.progress_bar() as bar:
         task = bar.add_task("comparing models", total=None)
-        lines = write_leaderboard(suite.title, cells, output, command_line(), lambda: bar.advance(task))
+        lines = write_leaderboard(
+            suite.title, cells, output, console.command_line(), lambda: bar.advance(task)
+        )
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
         rows = [
-            (line["name"], format_value(line["value"]), line["interval"] or "-", line["verdict"])
+            (line["name"], console.format_value(line["value"]), line["interval"] or "-", line["verdict"])
             for line in best[:_LISTED]
         ]
-        show_table(f"{config}: {symbol}", ("model", symbol, INTERVAL, "verdict"), rows)
+        console.show_table(f"{config}: {symbol}", ("model", symbol, console.INTERVAL, "verdict"), rows)
         if len(best) > _LISTED:
             out.print(f"and {len(best) - _LISTED:,} more in the leaderboard")
-    show_left_out({cell.name: cell.reason for cell in cells if cell.status == LEFT_OUT}, _LISTED)
+    console.show_left_out({cell.name: cell.reason for cell in cells if cell.status == LEFT_OUT}, _LISTED)
     err.print(f"Report: {output / PAGE}")
     return {f"{line['name']}/{line['config']}": line["reason"] for line in lines if line["status"] == FAILED}
 
@@ -141,7 +133,7 @@ def _estimate(suite: Suite, output: Path | None) -> None:
 
     cells = list_cells(suite, output or Path("nonexistent"))
     estimates: dict[str, dict[str, float]] = {}
-    with progress_bar() as bar:
+    with console.progress_bar() as bar:
         for model in bar.track(suite.models, description="counting tokens"):
             configs = [cell.config for cell in cells if cell.model is model and cell.status == TO_DO]
             try:
@@ -154,18 +146,15 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     longest = frame["hours"].iloc[0]
     frame.loc["all"] = frame.sum()
     hours = frame["hours"]
-    columns = {"cells": frame["cells"].astype(int)}
-    columns |= {
-        name: frame[name].map(EngFormatter(places=1)) for name in ("size", "tokens", "FLOP", "memory")
-    }
-    columns |= {"hours": hours.map(format_value)}
+    large = frame[["size", "tokens", "FLOP", "memory"]].map(EngFormatter(places=1))
+    columns = {"cells": frame["cells"].astype(int), **large, "hours": hours.map(console.format_value)}
     if suite.price:
-        columns["cost"] = (hours * suite.price).map(format_value)
-    show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))
+        columns["cost"] = (hours * suite.price).map(console.format_value)
+    console.show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))
     devices = max(1, torch.cuda.device_count())
     out.print(
-        f"On this machine: {format_value(hours['all'])} device-hours, "
-        f"{format_value(max(hours['all'] / devices, longest))} hours on {devices} "
+        f"On this machine: {console.format_value(hours['all'])} device-hours, "
+        f"{console.format_value(max(hours['all'] / devices, longest))} hours on {devices} "
         f"device{'s' if devices > 1 else ''}, without downloads."
     )
 

@@ -24,9 +24,7 @@ from gest_dataset.languages import Language
 from gest_dataset.translation.sentences import GestSentence
 
 # The column names that stand for a field, best first
-COLUMNS: dict[str, list[str]] = yaml.safe_load(
-    Path(__file__).with_name("columns.yaml").read_text(encoding="utf-8")
-)
+COLUMNS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("columns.yaml").read_text("utf-8"))
 TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
 DEFAULT_SYSTEM = "own"  # in files without a column for the system
 

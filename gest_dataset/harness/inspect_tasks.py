@@ -11,7 +11,7 @@ from typing import Any
 from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError  # shown without a traceback
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, ModelOutput
+from inspect_ai.model import GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
@@ -100,21 +100,17 @@ def option() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         prompt = Prompt(state.metadata["row"], state.metadata["variant"], state.input_text)
-        reading = choice.read(prompt, _answer(state.output))
+        text = state.output.completion
+        ended = state.output.stop_reason if state.output.choices else "unknown"
+        problem = FILTERED if ended == "content_filter" else ""
+        if not text.strip():
+            problem = _ENDS.get(ended, EMPTY)
+        reading = choice.read(prompt, Answer(text, 0, 0, problem))
         return Score(
             value=reading.value,
-            answer=state.output.completion,
+            answer=text,
             explanation=reading.problem or None,
             metadata={"position": reading.position, "problem": reading.problem},
         )
 
     return score
-
-
-def _answer(output: ModelOutput) -> Answer:
-    """Convert an output as `gest ask` does with a server's answer."""
-    text = output.completion
-    ended = output.stop_reason if output.choices else "unknown"
-    if not text.strip():
-        return Answer("", 0, 0, _ENDS.get(ended, EMPTY))
-    return Answer(text, 0, 0, FILTERED if ended == "content_filter" else "")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -52,10 +52,15 @@ def docs(rows: datasets.Dataset) -> datasets.Dataset:
     measure, probe = measure_of(rows.column_names, rows.info.config_name or "the data")
     about = str(probe.label)
     feature = rows.features[about]
+    templates = select_templates(None, KIND)
     documents: list[dict[str, Any]] = []
     for row in rows.to_list():
         label = feature.int2str(row[about]) if isinstance(feature, datasets.ClassLabel) else row[about]
-        for template, context, choices in _contrasts(row, probe):
+        if probe.scores_whole_texts:
+            contrasts = [(0, "", [row["masculine"], row["feminine"]])]
+        else:
+            contrasts = [(one.id, *split_template(row["sentence"], one)) for one in templates]
+        for template, context, choices in contrasts:
             documents.append(
                 {
                     "measure": measure.name,
@@ -68,15 +73,6 @@ def docs(rows: datasets.Dataset) -> datasets.Dataset:
                 }
             )
     return datasets.Dataset.from_list(documents)
-
-
-def _contrasts(row: Mapping[str, Any], probe: Probe) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield template number (0 if there are none), context, and the two continuations of a row."""
-    if probe.scores_whole_texts:
-        yield 0, "", [row["masculine"], row["feminine"]]
-        return
-    for template in select_templates(None, KIND):
-        yield template.id, *split_template(row["sentence"], template)
 
 
 def split_template(sentence: str, template: Template) -> tuple[str, list[str]]:

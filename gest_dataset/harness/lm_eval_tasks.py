@@ -15,7 +15,7 @@ from gest_dataset.errors import SettingError
 from gest_dataset.harness import lm_eval
 from gest_dataset.measures import measure_of
 from gest_dataset.models.request import suitable_configs
-from gest_dataset.storage import LOCK, atomic_path, check_folder, folder_lock
+from gest_dataset.storage import LOCK, check_folder, folder_lock, write_file
 from gest_dataset.version import __version__
 
 _TEMPLATE = Path(__file__).with_name("task.yaml.jinja")
@@ -72,8 +72,8 @@ def write_tasks(
     check_folder(folder, _is_ours, "`gest build --format lm-eval`")
     with folder_lock(folder):
         for name, values in files.items():
-            with atomic_path(folder / f"{name}.yaml") as partial:
-                partial.write_text(template.render(name=name, version=__version__, **values), "utf-8")
+            text = template.render(name=name, version=__version__, **values)
+            write_file(folder / f"{name}.yaml", text)
         for path in folder.glob("*.yaml"):
             if path.stem not in files:
                 path.unlink()

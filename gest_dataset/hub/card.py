@@ -89,9 +89,6 @@ def _invalid_card(repo: str, problem: str) -> HubError:
     )
 
 
-# ---- the header --------------------------------------------------------------------------------------------
-
-
 def _parse_header(text: str, repo: str) -> Header:
     """Parse a header; a dataset without configs is one named `default`."""
     with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
@@ -158,9 +155,6 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
     if len(dict(keys)) < len(keys) or _parse_header(result, repo) != expected:
         raise _invalid_card(repo, "each key of the header must begin a line, and occur once")
     return result
-
-
-# ---- the sections ------------------------------------------------------------------------------------------
 
 
 def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str) -> str:

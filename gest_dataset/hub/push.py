@@ -23,7 +23,6 @@ from gest_dataset.hub.repository import MAIN, UNCHANGED, Branch, Committed, File
 
 _DATA = (".arrow", ".csv", ".json", ".jsonl", ".parquet", ".tsv")
 _NOT_PARQUET = re.compile(r"[^\s\"]+\.(arrow|csv|jsonl?|tsv|txt)\b")
-_METADATA = frozenset({CROISSANT, "dataset_infos.json"})
 
 
 @dataclass(frozen=True)
@@ -114,12 +113,15 @@ def metric_files() -> dict[str, Files]:
     package = Path(__file__).parent.parent
     # in the package if installed, at the top of a checkout otherwise
     parent = package if (package / "metrics").exists() else package.parent
+    page = parent / "metrics" / "app.py"
+    folders = sorted(path.parent for path in page.parent.glob("*/requirements.txt"))
+    names = ("README.md", "requirements.txt")
     return {
         folder.name: {
-            name: (folder / name).read_bytes()
-            for name in ("README.md", "app.py", "requirements.txt", f"{folder.name}.py")
+            path.name: path.read_bytes()
+            for path in (page, folder / f"{folder.name}.py", *(folder / name for name in names))
         }
-        for folder in sorted(path.parent for path in (parent / "metrics").glob("*/requirements.txt"))
+        for folder in folders
     }
 
 
@@ -141,8 +143,9 @@ def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
         wrong = [match[0] for text in texts if (match := _NOT_PARQUET.search(text))]
         reason = "is not Parquet, and all configs of a repository must have one format. Convert it"
     else:
-        other = sorted(path for path in branch.files if path.endswith(_DATA) and path not in _METADATA)
-        wrong = [path for path in other if path.partition("/")[0] not in ours]
+        other = sorted(path for path in branch.files if path.endswith(_DATA))
+        known = {*ours, CROISSANT, "dataset_infos.json"}
+        wrong = [path for path in other if path.partition("/")[0] not in known]
         reason = "belongs to no config in the card. Name it under `configs:` in the card"
     if wrong:
         raise HubError(f"{repo}: {wrong[0]} {reason}, or use another repository. Nothing was changed.")

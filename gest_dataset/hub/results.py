@@ -34,7 +34,7 @@ from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate, effect_size_text
 from gest_dataset.published.models import language_models
 from gest_dataset.runs.folder import Run, find_runs
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 
 _HUGGING_FACE = "hf:"  # prefix of a translator that is a model
 _DESCRIPTION = (
@@ -59,8 +59,7 @@ def write_benchmark(folder: Path, configs: Iterable[Config]) -> None:
         ids = [config.name, *(f"{config.name}_to_{language}" for language in translated)]
         tasks += [{"id": task, "config": config.name, "split": "test"} for task in ids]
     content = {"name": "GEST and related datasets", "description": _DESCRIPTION, "tasks": tasks}
-    with atomic_path(folder / BENCHMARK) as partial:
-        partial.write_text(f"# written by `gest build` of {HOMEPAGE}\n{yaml_dump(content)}", encoding="utf-8")
+    write_file(folder / BENCHMARK, f"# written by `gest build` of {HOMEPAGE}\n{yaml_dump(content)}")
 
 
 @dataclass(frozen=True)

@@ -21,23 +21,9 @@ from gest_dataset.probes.probe import Probe
 
 # In order: a dataset belongs to the first measure whose probe has all of its fields, and `neutral` rows
 # have those of `templates` too
-MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        NEUTRAL,
-        TEMPLATES,
-        PAIRS,
-        WINOBIAS,
-        QUADRUPLETS,
-        CROWS,
-        INTRASENTENCE,
-        INTERSENTENCE,
-        MASCULINE_RATE,
-        CHOICE,
-        FIRST_PERSON,
-        STORY,
-    )
-}
+_PROBED = (NEUTRAL, TEMPLATES, PAIRS, WINOBIAS, QUADRUPLETS, CROWS, INTRASENTENCE, INTERSENTENCE)
+_OF_TEXTS = (MASCULINE_RATE, CHOICE, FIRST_PERSON, STORY)
+MEASURES: dict[str, Measure] = {measure.name: measure for measure in (*_PROBED, *_OF_TEXTS)}
 # The numbers for which a limit can be set: headline symbols and names in a result -> names in a result
 NUMBERS: dict[str, str] = {
     head.symbol: head.name for measure in MEASURES.values() for head in measure.headlines

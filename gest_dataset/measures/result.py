@@ -14,19 +14,13 @@ import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.errors import DataError
-from gest_dataset.measures.grid import EFFECT_SIZE, Estimate, effect_size_text
+from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
 from gest_dataset.statistics import checks, placebo
 from gest_dataset.statistics.bootstrap import deviation_of_squares, standardised
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
-from gest_dataset.statistics.stereotype_rate import (
-    LN_MEAN,
-    LN_Q,
-    exp,
-    resample_templates,
-    template_squares,
-)
+from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates, template_squares
 from gest_dataset.statistics.verdict import verdict
 from gest_dataset.statistics.weights import permutation_p
 
@@ -178,16 +172,6 @@ def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | 
         "feminine_ranks_low": lowest,
         "feminine_ranks_high": highest,
     }
-
-
-def headline_text(measure: Measure, result: Result) -> str:
-    """The headline with its 95 % interval, such as `g_s=1.12 (1.05 to 1.20)`, or why it is undefined."""
-    name = measure.headline(result).name
-    estimate = Estimate.of(result, name)
-    if math.isnan(estimate.value):
-        return f"{name}={measure.describe_undefined(result)[0].lower()}"
-    size = f", {effect_size_text(result)}".replace(" d ", " d=") if EFFECT_SIZE in result else ""
-    return f"{'mean ' if 'by_template' in result else ''}{name}={estimate}{size}"
 
 
 def estimates(result: Result, name: str) -> list[Estimate]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 import datasets
-import numpy as np
 import pyarrow as pa
 
 from gest_dataset.measures.control_bias import bias_type, rows_of_columns
@@ -14,7 +13,6 @@ from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line
 from gest_dataset.measures.measure import Inputs, Result, load_measure
 from gest_dataset.probes import stereoset
 from gest_dataset.statistics import stereoset_icat
-from gest_dataset.statistics.checks import Floats
 
 _SCORES = ("lms", "ss", "icat")
 
@@ -32,10 +30,6 @@ def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
         "references": [row["target_en"] for row in scored],
         "bias_types": label.int2str(bias_types) if isinstance(label, datasets.ClassLabel) else bias_types,
     }
-
-
-def _value(scores: pa.Table) -> Floats:
-    return np.asarray(scores["stereotype"].to_numpy() - scores["antistereotype"].to_numpy(), dtype=float)
 
 
 def grid(result: Result) -> Grid:
@@ -57,7 +51,12 @@ def grid(result: Result) -> Grid:
 
 
 _measure = partial(
-    load_measure, statistic=stereoset_icat, inputs=inputs, value=_value, topic=bias_type, grid=grid
+    load_measure,
+    statistic=stereoset_icat,
+    inputs=inputs,
+    value=lambda scores: scores["stereotype"].to_numpy() - scores["antistereotype"].to_numpy(),
+    topic=bias_type,
+    grid=grid,
 )
 INTRASENTENCE = _measure("stereoset_intrasentence", probe=stereoset.INTRASENTENCE)
 INTERSENTENCE = _measure("stereoset_intersentence", probe=stereoset.INTERSENTENCE)

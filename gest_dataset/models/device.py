@@ -107,8 +107,7 @@ def main_device(model: Any) -> torch.device:
     """The device for a model's inputs: its own, or the first GPU of a model with a device map."""
     device_map = getattr(model, "hf_device_map", None)
     if not device_map:
-        device: torch.device = model.device
-        return device
+        return torch.device(model.device)
     gpus = (device for device in device_map.values() if str(device) not in ("cpu", "disk"))
     return torch.device(next(gpus, "cpu"))
 

@@ -259,16 +259,14 @@ def _checked_name(model: Any) -> str:
 
 
 def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, str]:
-    """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind.
-
-    The configuration of a GGUF file is None, because reading it takes seconds.
-    """
+    """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind."""
     path = names.gguf_path(name)
     if settings.revision and (path is not None or Path(name).exists()):
         raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
     if path is not None:
         if not path.is_file():
             raise SettingError(f"There is no file {path}. Give the path of a .gguf file.")
+        # reading the configuration of a GGUF file takes seconds
         return {"name": path.parent, "gguf_file": path.name}, None, CAUSAL
     if name.startswith((".", "/", "~")) and not Path(name).exists():
         raise ModelError(f"There is no folder {name}. Give a Hub id, or a folder or .gguf file of a model.")
@@ -287,16 +285,14 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
 
 
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
-    """Require character offsets, a vocabulary, and an embedding for every token of it.
-
-    For a folder without a tokenizer, transformers returns one with special tokens only.
-    """
+    """Require character offsets, a vocabulary, and an embedding for every token of it."""
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(
             f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. Save it with a "
             f"tokenizer.json (transformers converts most tokenizers: install sentencepiece)."
         )
     vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
+    # for a folder without a tokenizer, transformers returns one with special tokens only
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
         raise ModelError(

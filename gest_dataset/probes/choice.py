@@ -17,16 +17,7 @@ from typing import Any
 
 from gest_dataset.languages import SOURCE
 from gest_dataset.probes import prompts
-from gest_dataset.probes.prompts import (
-    EMPTY,
-    FILTERED,
-    REFUSED,
-    Answer,
-    Prompt,
-    Reading,
-    is_refusal,
-    without_thoughts,
-)
+from gest_dataset.probes.prompts import Answer, Prompt, Reading
 
 LETTERS = "abc"
 UNREADABLE, SEVERAL = "no option is named", "several options are named"
@@ -88,7 +79,8 @@ def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> 
 
 def read(prompt: Prompt, answer: Answer) -> Reading:
     """The option that an answer names without its thoughts, and the shares of the letters."""
-    return replace(parse_choice(prompt, without_thoughts(answer)), shares=letter_shares(prompt, answer))
+    reading = parse_choice(prompt, prompts.without_thoughts(answer))
+    return replace(reading, shares=letter_shares(prompt, answer))
 
 
 def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
@@ -98,14 +90,14 @@ def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
     answer, or of which the answer is the beginning. A refusal is `other`.
     """
     order = _order(prompt)
-    if answer.problem in (EMPTY, FILTERED) or not answer.text.strip():
-        return Reading("other", None, answer.problem or EMPTY)
+    if answer.problem in (prompts.EMPTY, prompts.FILTERED) or not answer.text.strip():
+        return Reading("other", None, answer.problem or prompts.EMPTY)
     named = _named_by_letter(answer.text) or _named_by_words(prompt, answer.text)
     positions = [LETTERS.index(letter) for letter in named]
     if len(positions) == 1 and positions[0] < len(order):
         return Reading(order[positions[0]], positions[0])
-    if is_refusal(answer.text):
-        return Reading("other", None, REFUSED)
+    if prompts.is_refusal(answer.text):
+        return Reading("other", None, prompts.REFUSED)
     return Reading("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
 
 

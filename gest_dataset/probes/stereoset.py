@@ -22,7 +22,7 @@ from gest_dataset.builders.stereoset import BLANK
 from gest_dataset.builders.words import same
 from gest_dataset.errors import SettingError
 from gest_dataset.probes import queries
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
 from gest_dataset.probes.queries import Query, Sample, Score, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 
@@ -179,10 +179,6 @@ def _sample(parts: Sequence[tuple[Query, ...]], combine: Callable[[Sequence[Valu
     return Sample(tuple(query for part in parts for query in part), fold)
 
 
-def _intersentence_builders(kind: str, options: Options) -> dict[int, QueryBuilder]:
-    return {0: partial(intersentence_queries, method=choose_method(options.intersentence, kind))}
-
-
 _FIELDS = frozenset({"context", "target_en", "bias_type", *CANDIDATES})
 
 INTRASENTENCE = Probe(
@@ -199,7 +195,9 @@ INTERSENTENCE = Probe(
     _FIELDS,
     LANGUAGE_MODELS | {"nsp"},
     CANDIDATES,
-    _intersentence_builders,
+    lambda kind, options: {
+        0: partial(intersentence_queries, method=choose_method(options.intersentence, kind))
+    },
     options=("intersentence", "rules"),
     intersentence=True,
     scores_whole_texts=True,

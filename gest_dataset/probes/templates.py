@@ -15,7 +15,7 @@ from typing import Any
 
 from gest_dataset.errors import SettingError
 from gest_dataset.probes import placebo, queries
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe, QueryBuilder
 from gest_dataset.probes.queries import Placebo, Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 from gest_dataset.storage import parse_json
@@ -140,7 +140,7 @@ def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | No
     return placebo.find_pairs(template.placebo, token) if template.placebo else None
 
 
-def build_queries(row: Mapping[str, Any], template: Template, tokenizer: ProbeTokenizer) -> Sample:
+def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:
     """The queries of one sentence in one template."""
     if not row["sentence"].strip():
         raise SkipSampleError("empty sentence")
@@ -182,12 +182,9 @@ def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: 
     return Sample(words_in_context, queries.sum_difference)
 
 
-def _query_builders(kind: str, options: Options) -> dict[int, QueryBuilder]:
-    def builder(template: Template) -> QueryBuilder:
-        words = cache(partial(placebo_words, template))
-        return lambda row, tokenizer: build_queries(row, template, tokenizer).with_placebo(words(tokenizer))
-
-    return {template.id: builder(template) for template in select_templates(options.templates, kind)}
+def _builder(template: Template) -> QueryBuilder:
+    words = cache(partial(placebo_words, template))
+    return lambda row, tokenizer: build_queries(row, tokenizer, template).with_placebo(words(tokenizer))
 
 
 PROBE = Probe(
@@ -195,7 +192,9 @@ PROBE = Probe(
     frozenset({"sentence", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
-    _query_builders,
+    lambda kind, options: {
+        template.id: _builder(template) for template in select_templates(options.templates, kind)
+    },
     options=("templates",),
     label="stereotype",
     templated=True,

@@ -180,8 +180,8 @@ class Ranking:
         if self.d_rank is not None:
             same = 1 + sum(self.models[name] > self.g_s for name in self.d_models)
             sentences.append(
-                f"d {self.d:.2f}: rank {self.d_rank} of {len(self.d_models) + 1} among those whose d is known, "
-                f"with rank {same} in g_s."
+                f"d {self.d:.2f}: rank {self.d_rank} of {len(self.d_models) + 1} among those whose d is "
+                f"known, with rank {same} in g_s."
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")

@@ -24,7 +24,7 @@ from gest_dataset.report.panel import Panel, file_bytes
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.stereotype_panels import panels_of_several
 from gest_dataset.report.style import COLUMNS, LATEX, use_layout
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 
 _DRAWN = ("pdf", "svg", "png")
 FORMATS = (*_DRAWN, "csv", "tex")
@@ -41,8 +41,7 @@ _LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 def write_figures(runs: Sequence[LabelledRun], folder: Path, formats: Sequence[str]) -> None:
     """Write all figures of the runs into a folder; equal runs give equal bytes."""
     for name, content in _files(runs, formats):
-        with atomic_path(folder / name) as temporary:
-            temporary.write_bytes(content)
+        write_file(folder / name, content)
 
 
 def _files(runs: Sequence[LabelledRun], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:

@@ -26,7 +26,6 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.report.labels import shorten
 from gest_dataset.report.panel import baseline_copies, file_bytes
 from gest_dataset.report.style import BOXES, DASHED, LAYOUT, LIGHT, MARKERS, RC, SERIES, STYLES, TOOLTIP
-from gest_dataset.statistics.checks import Floats
 
 PER_ROW = 4
 # Ticks of a logarithmic axis within a decade, from fine to coarse; the first that fits is used
@@ -134,9 +133,7 @@ def draw_charts(
     for position, (ax, chart) in enumerate(zip(axes, charts, strict=False)):
         if rows is not None:
             _draw_rows(ax, rows, named=position % per_row == 0)
-        if rows is not None and chart.boxes is not None and len(chart.boxes):
-            _draw_boxes(ax, chart.boxes, rows.colours)
-        _draw_chart(ax, chart, len(rows.names) if rows else None)
+        _draw_chart(ax, chart, rows)
         title = [fit_text(line, _TITLE_SHARE / per_row) for line in chart.title.split("\n")]
         ax.set_title("\n".join(title), loc="left", fontsize=9)
     cut_off = ""
@@ -168,7 +165,11 @@ def _draw_rows(axes: Axes, rows: Rows, named: bool) -> None:
     axes.tick_params(labelbottom=True)
 
 
-def _draw_chart(axes: Axes, chart: Chart, rows: int | None) -> None:
+def _draw_chart(axes: Axes, chart: Chart, rows: Rows | None) -> None:
+    if rows is not None and chart.boxes is not None and len(chart.boxes):
+        boxes = axes.boxplot(chart.boxes, positions=range(len(rows.names), 0, -1), **BOXES)
+        for box, colour in zip(boxes["boxes"], rows.colours, strict=True):
+            box.set_facecolor(colour)
     for null, line in ((chart.x_null, axes.axvline), (chart.y_null, axes.axhline)):
         if null is not None:
             line(null, **DASHED)
@@ -183,7 +184,7 @@ def _draw_chart(axes: Axes, chart: Chart, rows: int | None) -> None:
         if curve.note:
             draw_note(axes, curve.note, curve.x[-1], curve.y[-1])
     for mark in chart.marks:
-        _draw_mark(axes, mark, rows)
+        _draw_mark(axes, mark, len(rows.names) if rows else None)
     axes.set(xlabel=chart.xlabel, ylabel=chart.ylabel)
     if chart.x_scale == "log":
         axes.set_xscale("log")
@@ -215,13 +216,6 @@ def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:
     dots.set_url(f"{TOOLTIP}{printable(mark.text)}")
     if mark.note:
         draw_note(axes, mark.note, x, y)
-
-
-def _draw_boxes(axes: Axes, table: Floats, colours: Sequence[str]) -> None:
-    """A box plot in each row, of a table [values, rows]."""
-    boxes = axes.boxplot(table, positions=range(len(colours), 0, -1), **BOXES)
-    for box, colour in zip(boxes["boxes"], colours, strict=True):
-        box.set_facecolor(colour)
 
 
 def heat_map(values: pd.DataFrame, xlabel: str, largest: float) -> Figure:
@@ -381,7 +375,14 @@ def fit_figure(figure: Figure) -> None:
     figure.draw_without_rendering()
     for axes in figure.axes:
         _thin_ticks(axes)
-        _thin_notes(axes, figure)
+        drawn: list[Any] = []
+        for note in (child for child in axes.texts if isinstance(child, Annotation)):
+            box = note.get_window_extent()
+            inside = figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+            if inside and not any(box.overlaps(other) for other in drawn):
+                drawn.append(box)
+            else:
+                note.set_visible(False)
 
 
 def _thin_ticks(axes: Axes) -> None:
@@ -398,15 +399,3 @@ def _thin_ticks(axes: Axes) -> None:
             if step > 1:
                 axes.set_xticks(ticks[first::step])
             return
-
-
-def _thin_notes(axes: Axes, figure: Figure) -> None:
-    """Hide notes that overlap an earlier one or leave the figure."""
-    drawn: list[Any] = []
-    for note in (child for child in axes.texts if isinstance(child, Annotation)):
-        box = note.get_window_extent()
-        inside = figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
-        if inside and not any(box.overlaps(other) for other in drawn):
-            drawn.append(box)
-        else:
-            note.set_visible(False)

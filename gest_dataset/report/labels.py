@@ -87,11 +87,9 @@ class LabelledRun:
 def label_runs(runs: Sequence[Run]) -> list[LabelledRun]:
     """The runs with distinct labels: the model, the config, or both."""
     models = [short_name(one_line(run.manifest.model)) for run in runs]
+    manifests = [run.manifest for run in runs]
     # Runs of a translator differ in their language
-    configs = [
-        one_line(run.manifest.language if run.manifest.table == DETECTIONS else run.manifest.config)
-        for run in runs
-    ]
+    configs = [one_line(one.language if one.table == DETECTIONS else one.config) for one in manifests]
     labels = [f"{model} · {config}" for model, config in zip(models, configs, strict=True)]
     if len(set(configs)) == 1:
         labels = models
@@ -206,17 +204,21 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
         refused = bool(worst.low < estimate.low or worst.high > estimate.high)
         if refused:
             interval += f" ({worst.interval_text} whatever the unreadable answers would have been)"
-        values = {"head": head, "value": estimate.value, "interval": interval, "verdict": name}
-        values |= dict(zip(("null", "low", "high"), marks, strict=True))
-        values |= {"excludes_null": not estimate.low <= head.null <= estimate.high and not refused}
         outside = not refused and (estimate.low > limits[2] or estimate.high < limits[1])
-        values |= {
+        values = {
+            "head": head,
+            "value": estimate.value,
+            "interval": interval,
+            "verdict": name,
+            **dict(zip(("null", "low", "high"), marks, strict=True)),
+            "excludes_null": not estimate.low <= head.null <= estimate.high and not refused,
             "position": _TEXTS["positions"]["outside" if name == "not shown" and outside else name],
             "bounded": estimate.low < estimate.high and not refused,
+            "smallest": smallest_effect(
+                head, estimate, limits[2], result.get("placebo", {}).get("high", 0.0)
+            ),
+            "largest": _LARGEST.get(head.name, math.inf),
         }
-        band_high = result.get("placebo", {}).get("high", 0.0)
-        values |= {"smallest": smallest_effect(head, estimate, limits[2], band_high)}
-        values |= {"largest": _LARGEST.get(head.name, math.inf)}
         last = filter(None, (render_text(text, values) for text in _TEXTS["last"]))
         sentences = [
             render_text(_TEXTS["first"], values),

@@ -26,13 +26,7 @@ from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.progress import log_time
 from gest_dataset.report.explorer.explorer import CHANCE, explorer_of
 from gest_dataset.report.figure_files import DEFAULT_FORMATS, FORMATS, write_figures
-from gest_dataset.report.labels import (
-    LabelledRun,
-    label_runs,
-    language_name,
-    short_name,
-    verdict_of,
-)
+from gest_dataset.report.labels import LabelledRun, label_runs, language_name, short_name, verdict_of
 from gest_dataset.report.panel import Panel, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
@@ -40,7 +34,7 @@ from gest_dataset.report.style import GROUND, css_variables
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import MANIFEST, RESULT
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
@@ -71,11 +65,7 @@ def report(
 
 
 def write_report(
-    runs: Sequence[Run],
-    path: Path,
-    panels: Sequence[Panel] = (),
-    notes: Sequence[str] = (),
-    live: str = "",
+    runs: Sequence[Run], path: Path, panels: Sequence[Panel] = (), notes: Sequence[str] = (), live: str = ""
 ) -> Path:
     """Write the page of some runs, with further panels before theirs and paragraphs of notes at its top.
 
@@ -111,8 +101,7 @@ def write_report(
         live_script=Markup((_HERE / "live.js").read_text(encoding="utf-8")),
         **page_assets(),
     )
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_file(path, text)
     return path
 
 
@@ -163,9 +152,6 @@ def _links(run: LabelledRun, page: Path) -> dict[str, str]:
 
 def _citations(runs: Sequence[LabelledRun]) -> list[str]:
     """The BibTeX entries of the measures and of the data, each once."""
-    entries: dict[str, None] = {}
-    for run in runs:
-        data = [CONFIGS[run.config].family] if run.config in CONFIGS else []
-        for family in (*run.measure.families, *data):
-            entries |= dict.fromkeys(family.citation.split("\n\n"))
-    return list(entries)
+    families = [family for run in runs for family in run.measure.families]
+    families += [CONFIGS[run.config].family for run in runs if run.config in CONFIGS]
+    return list(dict.fromkeys(entry for family in families for entry in family.citation.split("\n\n")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import datasets
 import numpy as np
@@ -25,17 +25,10 @@ from gest_dataset.measures.measure import render_text
 from gest_dataset.measures.result import sample_units, wide_scores
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
-from gest_dataset.statistics import holm, masculine_rate
+from gest_dataset.statistics import holm, masculine_rate, reliability
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
-from gest_dataset.statistics.reliability import (
-    LOW_RELIABILITY,
-    creator_jackknife,
-    split_half,
-    template_agreement,
-    variance_shares,
-)
 
 _ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
 _ROWS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
@@ -93,14 +86,14 @@ def _profile(run: Run) -> dict[str, Any]:
             unit_of = pd.Series(pd.factorize(pd.Series(names, dtype=object))[0], wide.index, name="unit")
             wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
     scores, stereotypes = wide.to_numpy(), _stereotypes(wide)
-    value = split_half(scores, stereotypes)
+    value = reliability.split_half(scores, stereotypes)
     found: dict[str, Any] = {
         "reliability": value,
-        "reliable": value >= LOW_RELIABILITY,
-        "variance_shares": variance_shares(scores, stereotypes),
+        "reliable": value >= reliability.LOW_RELIABILITY,
+        "variance_shares": reliability.variance_shares(scores, stereotypes),
     }
     if scores.shape[1] > 1:
-        profile, samples = template_agreement(scores, stereotypes)
+        profile, samples = reliability.template_agreement(scores, stereotypes)
         found["template_agreement"] = {"profile": profile, "samples": samples}
     return found
 
@@ -121,7 +114,7 @@ def _creators(run: Run) -> dict[str, Any]:
     known = creators != ""
     if not known.any():
         raise _Unavailable("no sentence of the run is in the config annotations")
-    found = creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
+    found = reliability.creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
     return {"creators": {**found, "n": int(known.sum()), "n_unknown": int((~known).sum())}}
 
 
@@ -183,29 +176,19 @@ def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str
 # --- the table of the page
 
 
-class Row(NamedTuple):
-    """One line of the table; a warning is highlighted."""
-
-    what: str
-    number: str
-    meaning: str
-    warning: bool
-
-
-def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[Row]]:
+def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[dict[str, Any]]]:
     """A table for each run of a measure with stereotypes; p-values are corrected over the runs (Holm)."""
     found = {run.label: numbers for run in runs if (numbers := reliability_of(run.run))}
     p_values = {label: numbers["permutation_p"] for label, numbers in found.items()}
     finite = {label: p_value for label, p_value in p_values.items() if math.isfinite(p_value)}
     adjusted = dict(zip(finite, holm(list(finite.values())), strict=True))
-    tables: dict[str, list[Row]] = {}
+    tables: dict[str, list[dict[str, Any]]] = {}
     for label, numbers in found.items():
         values = {**numbers, "holm": adjusted.get(label, math.nan), "runs": len(finite)}
-        values |= {"low_reliability": LOW_RELIABILITY}
+        values |= {"low_reliability": reliability.LOW_RELIABILITY}
         tables[label] = []
         for row in _ROWS:
-            number = render_text(row["number"], values)
-            if number:
+            if number := render_text(row["number"], values):
                 meaning = render_text(row["meaning"], values)
-                tables[label].append(Row(row["what"], number, meaning, row.get("warning", False)))
+                tables[label].append({"warning": False, **row, "number": number, "meaning": meaning})
     return tables

@@ -299,8 +299,7 @@ def _relative_rates(run: LabelledRun) -> list[Estimate]:
     else:
         (part,) = run.templates.values()
         rates = _estimates(part, "q")
-    logarithms = np.log([rate.value for rate in rates])
-    middle = math.exp((logarithms[IS_FEMALE].mean() + logarithms[~IS_FEMALE].mean()) / 2)
+    middle = _middle([rate.value for rate in rates])
     return [Estimate(*(number / middle for number in rate)) for rate in rates]
 
 

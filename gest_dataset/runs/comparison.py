@@ -222,7 +222,11 @@ class _Sides:
         manifest = runs[0].manifest
         self.about = manifest.about
         self.pairing = _pairing(runs)
-        self.labels = _labels(runs)
+        names = [run.manifest.model for run in runs]
+        self.labels = [  # with the folder if models repeat
+            name if names.count(name) == 1 else f"{name} ({run.path})"
+            for name, run in zip(names, runs, strict=True)
+        ]
         self.unit = MEASURES[manifest.measure].unit
         self.rows = None if self.unit.column in (None, "id") else _rows(manifest)
         self.frames = [_score_frame(run, self.pairing) for run in runs]
@@ -368,15 +372,6 @@ def _pairing(runs: Sequence[Run]) -> Pairing:
     if pairings:
         raise DataError("One of the runs has no scored sample, so there is nothing to compare.")
     raise ConfigError(f"Runs of {runs[0].manifest.about} have no paired comparison.")
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    """The model of each run, with its folder if models repeat."""
-    names = [run.manifest.model for run in runs]
-    return [
-        name if names.count(name) == 1 else f"{name} ({run.path})"
-        for name, run in zip(names, runs, strict=True)
-    ]
 
 
 def _score_frame(run: Run, pairing: Pairing) -> pd.DataFrame:

@@ -73,17 +73,6 @@ class Manifest:
         content = {"format": FORMAT, **asdict(self)}
         return {name: content[name] for name in content if self.done or name not in _ADDED_AT_THE_END}
 
-    def check(self) -> None:
-        """Raise a TypeError or ValueError for the first invalid entry."""
-        for name, hint in get_type_hints(Manifest).items():
-            type_validator(name, getattr(self, name), hint)
-        allowed = {"measure": MEASURES, "table": (SCORES, DETECTIONS, ANSWERS), "status": (RUNNING, DONE)}
-        for name, values in allowed.items():
-            if getattr(self, name) not in values:
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}")
-        if self.done and not {self.table, RESULT} <= self.files.keys():
-            raise ValueError("`files` is incomplete")
-
 
 def read_manifest(path: Path) -> Manifest:
     """The run.json of a folder, finished or not."""
@@ -104,7 +93,14 @@ def read_manifest(path: Path) -> Manifest:
     try:
         names = {entry.name for entry in fields(Manifest)}
         manifest = Manifest(**{name: value for name, value in content.items() if name in names})
-        manifest.check()
+        for name, hint in get_type_hints(Manifest).items():
+            type_validator(name, getattr(manifest, name), hint)
+        allowed = {"measure": MEASURES, "table": (SCORES, DETECTIONS, ANSWERS), "status": (RUNNING, DONE)}
+        for name, values in allowed.items():
+            if getattr(manifest, name) not in values:
+                raise ValueError(f"unknown {name} {getattr(manifest, name)!r}")
+        if manifest.done and not {manifest.table, RESULT} <= manifest.files.keys():
+            raise ValueError("`files` is incomplete")
     except (TypeError, ValueError) as error:
         raise OutputError(f"{file} was not written by `gest`: {error}.") from error
     return manifest

@@ -65,7 +65,7 @@ class SmoothFunction:
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and p-value against 0."""
+    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and both p-values against 0."""
 
     value: float
     low: float
@@ -73,6 +73,7 @@ class Interval:
     analytic_low: float
     analytic_high: float
     p_value: float
+    analytic_p_value: float = math.nan
 
 
 UNDEFINED = Interval(*[math.nan] * 6)
@@ -129,15 +130,13 @@ def bootstrap_moments(samples: Sequence[Floats], draws: int = DRAWS, seed: int =
     generator = np.random.default_rng(seed)
     width = samples[0].shape[1]
     size = np.array([len(rows) for rows in samples], dtype=float)
-    too_large = draws * len(samples) * width**2 > _MAX_COVARIANCES
-    if too_large:
-        draws = 1
-    mean = np.full((draws, len(samples), width), np.nan)
-    covariance = np.full((draws, len(samples), width, width), np.nan)
-    if not too_large:
-        for i, rows in enumerate(samples):
-            if len(rows) > 1:
-                mean[:, i], covariance[:, i] = _resample_stratum(rows, draws, generator)
+    if draws * len(samples) * width**2 > _MAX_COVARIANCES:
+        draws = 0
+    mean = np.full((max(draws, 1), len(samples), width), np.nan)
+    covariance = np.full((max(draws, 1), len(samples), width, width), np.nan)
+    for i, rows in enumerate(samples):
+        if draws and len(rows) > 1:
+            mean[:, i], covariance[:, i] = _resample_stratum(rows, draws, generator)
     return Moments(mean, covariance, size)
 
 
@@ -188,12 +187,10 @@ def _variances(function: SmoothFunction, moments: Moments) -> Floats:
     return np.where(used, np.maximum(spread, 0) / np.maximum(moments.size, 1), 0.0)
 
 
-def _zero_strata(moments: Moments, strata: Ints) -> Moments:
+def _zero_strata(moments: Moments, strata: Bools) -> Moments:
     """Moments with zeros in some strata."""
-    mean, covariance = moments.mean.copy(), moments.covariance.copy()
-    mean[..., strata, :] = 0
-    covariance[..., strata, :, :] = 0
-    return Moments(mean, covariance, moments.size)
+    mean = np.where(strata[:, None], 0.0, moments.mean)
+    return Moments(mean, np.where(strata[:, None, None], 0.0, moments.covariance), moments.size)
 
 
 def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
@@ -202,8 +199,8 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
     The bounds are nan if a stratum that the statistic uses has fewer than two samples.
     """
     used = _used_strata(function, data.mean)
-    ignored = np.flatnonzero(~used & (data.size < 2))
-    if len(ignored):
+    ignored = ~used & (data.size < 2)
+    if ignored.any():
         data, draws = _zero_strata(data, ignored), _zero_strata(draws, ignored)
     value = float(function.value(data.mean))
     variances = _variances(function, data)
@@ -211,13 +208,17 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
     if math.isnan(total) or math.isnan(value):
         return Interval(value, *[math.nan] * 5)
     if total == 0:
-        p_value = 1.0 if value == 0 else _p_of_constant(function, data, draws)
-        return Interval(value, value, value, value, value, p_value)
+        # the smallest p-value that the draws allow, but at least that of a sign test on the smallest used
+        # stratum, 2 / 2^n: two equal samples prove nothing
+        sizes = data.size[used] if used.any() else data.size
+        p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
+        return Interval(value, value, value, value, value, p_value, p_value)
     error = math.sqrt(total)
     freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
     analytic = (value - reach, value + reach)
-    students = Interval(value, *analytic, *analytic, 2 * float(special.stdtr(freedom, -abs(value) / error)))
+    students_p = 2 * float(special.stdtr(freedom, -abs(value) / error))
+    students = Interval(value, *analytic, *analytic, students_p, students_p)
     if freedom < MIN_DEGREES_OF_FREEDOM:
         return students
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -225,23 +226,12 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
     if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
         return students  # too many resamples miss the few rows that differ
     low, high, p_value = studentised(value, error, ratios)
-    return Interval(value, low, high, *analytic, p_value)
+    return Interval(value, low, high, *analytic, p_value, students_p)
 
 
 def welch_satterthwaite(variances: Floats, size: Floats) -> float:
     """The degrees of freedom of a variance that is a sum over strata (Welch and Satterthwaite)."""
     return 1 / float(((variances / variances.sum()) ** 2 / np.maximum(size - 1, 1)).sum())
-
-
-def _p_of_constant(function: SmoothFunction, data: Moments, draws: Moments) -> float:
-    """The p-value of a nonzero statistic whose samples do not vary, so that all resamples equal it.
-
-    It is the smallest that the number of draws allows, but at least that of a sign test on the smallest
-    used stratum, 2 / 2^n: two equal samples prove nothing.
-    """
-    used = (function.gradient(data.mean) != 0).any(axis=-1)
-    sizes = data.size[used] if used.any() else data.size
-    return float(max(2 / (len(draws.mean) + 1), 2.0 ** (1 - sizes.min())))
 
 
 def studentised(value: float, error: float, ratios: Floats) -> tuple[float, float, float]:

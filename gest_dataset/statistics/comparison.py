@@ -39,6 +39,9 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 # More than for an interval: a p-value is at least 2 / (draws + 1), and Holm multiplies it
 DRAWS = 10_000
+# With fewer samples (units) that differ, bounds and p-value are Student's: the difference of two equal models
+# is symmetric, and the bootstrap's interval of so few values is too short
+MIN_DIFFERING = 50
 
 
 @dataclass(frozen=True)
@@ -262,8 +265,15 @@ def compare(
     )
     resamples = resample(paired.columns, paired.strata, paired.number, unit_codes, draws, seed, _differences)
     found = resamples.interval(_difference_function(paired.measures, width))
-    limits = (factor * found.value, factor * found.low, factor * found.high)
-    return Comparison(measure, value_a, value_b, *limits, found.p_value, paired.report is exp)
+    differing = (paired.columns[:, :width] != paired.columns[:, width:]).any(axis=1)
+    bounds, p_value = (found.low, found.high), found.p_value
+    if (
+        len(np.unique(np.flatnonzero(differing) if unit_codes is None else unit_codes[differing]))
+        < MIN_DIFFERING
+    ):
+        bounds, p_value = (found.analytic_low, found.analytic_high), found.analytic_p_value
+    limits = (factor * found.value, factor * bounds[0], factor * bounds[1])
+    return Comparison(measure, value_a, value_b, *limits, p_value, paired.report is exp)
 
 
 def compare_stereotypes(

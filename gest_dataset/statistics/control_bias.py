@@ -25,18 +25,8 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.errors import DataError
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    UNDEFINED,
-    Interval,
-    interval_entries,
-    linear,
-    one_stratum,
-    resample,
-    select_units,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, linear, resample, select_units
 from gest_dataset.statistics.checks import Bools, Floats, Ints
 from gest_dataset.statistics.correlation import pearson
 from gest_dataset.statistics.proportions import proportion
@@ -67,7 +57,6 @@ CORRELATIONS = {
     "f_ss_rho": ("f", "ss_original"),
     "f_cs_rho": ("f", "cs_original"),
 }
-_SCORES = {*MEANS.values()}
 AGREEMENTS = {"f_ss_agreement": ("f", "ss_original"), "f_cs_agreement": ("f", "cs_original")}
 
 
@@ -114,7 +103,7 @@ def control_bias(
     number = checks.same_length(**inputs)
     unit_codes = checks.unit_codes("units", units, number)
     # Scores that the set does not have are nan, like those of samples without cs
-    scores = {name: np.full(number, np.nan) for name in _SCORES} | control_scores(predictions, cs)
+    scores = {name: np.full(number, np.nan) for name in MEANS.values()} | control_scores(predictions, cs)
     result = _means(scores, unit_length, unit_codes, draws, seed)
     for name, score in SHARES.items():
         (values,), rows = _complete(scores, score)
@@ -150,12 +139,12 @@ def _means(
     for group in filter(None, groups):
         columns, chosen = _complete(scores, *group)
         rows = np.column_stack(columns) / unit_length
-        resamples = resample(rows, one_stratum(rows), 1, select_units(units, chosen), draws, seed)
+        resamples = resample(rows, bootstrap.one_stratum(rows), 1, select_units(units, chosen), draws, seed)
         for column, name in enumerate(group):
             intervals[name] = resamples.interval(linear(np.eye(len(group))[[column]]))
     result: dict[str, Any] = {}
     for name, score in MEANS.items():
-        result |= interval_entries(name, intervals.get(score, UNDEFINED))
+        result |= bootstrap.interval_entries(name, intervals.get(score, bootstrap.UNDEFINED))
     for name in _SPREADS:
         (values,), _ = _complete(scores, MEANS[name])
         spread = float(np.sort(values).std(ddof=1)) / unit_length if len(values) > 1 else math.nan

@@ -31,7 +31,14 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries, select_units
 from gest_dataset.statistics.checks import Bools, Floats
 from gest_dataset.statistics.correlation import feminine_ranks
-from gest_dataset.statistics.proportions import Z, agresti_coull, count_hits, effective_ratio, rate_contrast
+from gest_dataset.statistics.proportions import (
+    Z,
+    agresti_coull,
+    clopper_pearson,
+    count_hits,
+    effective_ratio,
+    rate_contrast,
+)
 from gest_dataset.statistics.simultaneous import rank_bounds, rate_differences, sidak
 from gest_dataset.statistics.weights import (
     FEMALE,
@@ -45,6 +52,7 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 UNKNOWN = "unknown"
 LABELS = (*GENDERS, UNKNOWN)
+MIN_AGRESTI_COULL = 20  # samples of a stereotype from which simultaneous bounds are not exact ones
 CONVENTIONS = ("plain", "published")
 _COMBINATIONS: dict[str, tuple[Floats, tuple[float, float]]] = {
     "p_f": (FEMALE, (0.0, 1.0)),
@@ -95,6 +103,10 @@ def masculine_rate(
     for name, z in (("p", Z), ("p_simultaneous", sidak(int((number > 0).sum())))):
         ratio = ratios(z)
         _, low, high = agresti_coull(ratio * counts.positive, ratio * number, z)
+        if name == "p_simultaneous":  # at its level Agresti-Coull is too short for few samples
+            exact = clopper_pearson(ratio * counts.positive, ratio * number, z)
+            few = ratio * number < MIN_AGRESTI_COULL
+            low, high = np.where(few, exact[0], low), np.where(few, exact[1], high)
         result |= {f"{name}_low": low.tolist(), f"{name}_high": high.tolist()}
     result["n"] = number.astype(int).tolist()
     p_f, p_m = gender_means(rates)

@@ -8,7 +8,8 @@ Student's t for the units' degrees of freedom.
 
     p = sum of w_i p_i, all w_i > 0   Wilson's interval for n* samples with the variance of p, estimated from
                                       rates shrunk towards their mean by 4 / k trials each (Yan and Su, 2010,
-                                      Statistics in Biopharmaceutical Research 2)
+                                      Statistics in Biopharmaceutical Research 2), without their bias and
+                                      with Student's t (Welch and Satterthwaite) for small strata
     p - p'                            the distances from p and p', squared and added (Newcombe, 1998; Zou,
                                       2008, with the correlation of two sums over the same units)
 """
@@ -103,6 +104,16 @@ def agresti_coull(positive: Floats, number: Floats, z: float = Z) -> tuple[Float
     return centre, np.clip(centre - reach, 0, 1), np.clip(centre + reach, 0, 1)
 
 
+def clopper_pearson(positive: Floats, number: Floats, z: float = Z) -> tuple[Floats, Floats]:
+    """Exact bounds of proportions (Clopper and Pearson, 1934); nan without trials."""
+    tail = float(special.ndtr(-z))
+    with np.errstate(invalid="ignore"):
+        low = special.betaincinv(positive, number - positive + 1, tail)
+        high = special.betaincinv(positive + 1, number - positive, 1 - tail)
+    low, high = np.where(positive > 0, low, 0.0), np.where(positive < number, high, 1.0)
+    return np.where(number > 0, low, np.nan), np.where(number > 0, high, np.nan)
+
+
 def wilson(share: float, number: float) -> tuple[float, float]:
     """Wilson's bounds (1927) of a share."""
     trials = 1 + Z**2 / number
@@ -167,9 +178,15 @@ def _weighted_sum(counts: StratifiedCounts, weights: Floats) -> tuple[float, flo
     mean = min(float((x / n) @ w), 1.0)
     added = 4 / len(w)
     rates = (x + added * mean) / (n + added)
-    variance = float((rates * (1 - rates) / n) @ w**2)
+    # the variance of a rate from n samples is too small by 1 - 1/n, of a shrunk one by less
+    variance = float((rates * (1 - rates) / n / (1 - n / (n + added) ** 2)) @ w**2)
     number = mean * (1 - mean) / variance if variance > 0 else 1 / float((1 / n) @ w**2)
-    low, high = wilson(mean, number * effective_ratio(counts, weights))
+    ratio = effective_ratio(counts, weights)
+    if counts.by_unit is None:  # else the ratio has the degrees of freedom of the units
+        parts = w**2 / n
+        freedom = float(parts.sum() ** 2 / (parts**2 / n).sum())
+        ratio = (Z / float(special.stdtrit(freedom, special.ndtr(Z)))) ** 2
+    low, high = wilson(mean, number * ratio)
     return size * mean, size * low, size * high
 
 

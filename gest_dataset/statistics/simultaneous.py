@@ -20,14 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics.bootstrap import (
-    LEVEL,
-    MIN_DEGREES_OF_FREEDOM,
-    Moments,
-    Resamples,
-    SmoothFunction,
-    welch_satterthwaite,
-)
+from gest_dataset.statistics import bootstrap
+from gest_dataset.statistics.bootstrap import LEVEL, Moments, Resamples, SmoothFunction
 from gest_dataset.statistics.checks import Floats, Ints
 
 
@@ -39,12 +33,6 @@ class Family:
     error: Floats
     degrees_of_freedom: Floats
     ratios: Floats
-
-
-def pairs(number: int) -> tuple[Ints, Ints]:
-    """The indices of the first and the second member of all pairs."""
-    first, second = np.triu_indices(number, 1)
-    return first, second
 
 
 def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Family, Family]:
@@ -60,37 +48,25 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     drawn, drawn_slopes = _values_and_gradients(adapted, draws)
     drawn_covariances = _covariances(drawn_slopes, draws).sum(axis=-3)
     limits = np.array([function.degrees_of_freedom for function in adapted])
-    first, second = pairs(len(functions))
+    first, second = np.triu_indices(len(functions), 1)
     alone = np.arange(len(functions))
     with np.errstate(invalid="ignore"):
         drawn_differences = drawn[..., first] - drawn[..., second]
-    return (
-        _family(
-            value,
-            covariances[..., alone, alone],
-            np.where(too_few, np.nan, limits),
-            size,
-            drawn,
-            drawn_covariances[..., alone, alone],
-        ),
-        _family(
-            value[first] - value[second],
-            _difference_variances(covariances, first, second),
-            np.where(too_few[first] | too_few[second], np.nan, limits[first] + limits[second]),
-            size,
-            drawn_differences,
-            _difference_variances(drawn_covariances, first, second),
-        ),
+    variances, drawn_variances = (each[..., alone, alone] for each in (covariances, drawn_covariances))
+    single = _family(value, variances, np.where(too_few, np.nan, limits), size, drawn, drawn_variances)
+    limits = np.where(too_few[first] | too_few[second], np.nan, limits[first] + limits[second])
+    variances, drawn_variances = (
+        _difference_variances(each, first, second) for each in (covariances, drawn_covariances)
     )
+    difference = value[first] - value[second]
+    return single, _family(difference, variances, limits, size, drawn_differences, drawn_variances)
 
 
 def _without_small_strata(moments: Moments) -> Moments:
     """The moments with zeros for strata that are too small to have moments."""
-    small = moments.size < 2
-    mean, covariance = moments.mean.copy(), moments.covariance.copy()
-    mean[..., small, :] = np.nan_to_num(mean[..., small, :])
-    covariance[..., small, :, :] = 0
-    return Moments(mean, covariance, moments.size)
+    small = (moments.size < 2)[:, None]
+    mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
+    return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
 
 
 def _values_and_gradients(functions: Sequence[SmoothFunction], moments: Moments) -> tuple[Floats, Floats]:
@@ -119,7 +95,7 @@ def _family(
     variances = np.maximum(variances, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = [
-            min(welch_satterthwaite(column, size), limit)
+            min(bootstrap.welch_satterthwaite(column, size), limit)
             for column, limit in zip(variances.T, limits, strict=True)
         ]
         ratios = (drawn - value) / np.sqrt(np.maximum(drawn_variances, 0))
@@ -151,7 +127,7 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
     successes = generator.binomial(size.astype(np.int64), rates, (draws, len(size)))
     drawn, drawn_variances = adjusted(successes.astype(float))
     drawn -= adjusted(size * rates)[0]  # the mean of the draws, which are shrunk twice
-    first, second = pairs(len(size))
+    first, second = np.triu_indices(len(size), 1)
     value, error = np.where(number > 0, rates, np.nan), np.where(size > 0, variances, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn_errors = np.sqrt(drawn_variances[:, first] + drawn_variances[:, second])
@@ -170,7 +146,7 @@ def bounds(family: Family) -> tuple[Floats, Floats]:
     number = int(varies.sum())
     level = (1 + LEVEL ** (1 / max(number, 1))) / 2
     critical = np.asarray(special.stdtrit(family.degrees_of_freedom, level))
-    if number and family.degrees_of_freedom[varies].min() >= MIN_DEGREES_OF_FREEDOM:
+    if number and family.degrees_of_freedom[varies].min() >= bootstrap.MIN_DEGREES_OF_FREEDOM:
         sizes = np.abs(family.ratios[:, varies])
         largest = np.sort(np.where(np.isfinite(sizes), sizes, np.inf).max(axis=1))
         quantile = largest[min(len(largest), math.ceil((len(largest) + 1) * LEVEL)) - 1]
@@ -181,9 +157,9 @@ def bounds(family: Family) -> tuple[Floats, Floats]:
 
 
 def rank_bounds(differences: Family, number: int) -> tuple[list[float], list[float]]:
-    """The lowest and the highest rank of each of `number` values, from the differences of all `pairs`."""
+    """The lowest and the highest rank of each of `number` values, from the differences of all pairs."""
     low, high = bounds(differences)
-    first, second = pairs(number)
+    first, second = np.triu_indices(number, 1)
     above = np.zeros((number, number), dtype=bool)  # [j, k]: j is significantly above k
     above[first, second], above[second, first] = low > 0, high < 0
     ranked = np.zeros(number, dtype=bool)

@@ -16,20 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    UNDEFINED,
-    SmoothFunction,
-    interval_entries,
-    linear,
-    one_stratum,
-    resample,
-    sample_moments,
-    select_units,
-    stratify,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, SmoothFunction, linear, one_stratum, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.proportions import proportion
 
@@ -98,7 +86,7 @@ def stereoset_icat(
         types, type_names = checks.group_codes("bias_types", bias_types)
         for code, name in enumerate(type_names):
             chosen = types == code
-            by_type[name] = _overall(rows[chosen], select_units(unit_codes, chosen), draws, seed)
+            by_type[name] = _overall(rows[chosen], bootstrap.select_units(unit_codes, chosen), draws, seed)
     ties = to_percent(float((scores[:, 0] == scores[:, 1]).mean()))
     return result | {"ss_ties": ties, "by_bias_type": by_type, "n": len(rows)}
 
@@ -106,9 +94,11 @@ def stereoset_icat(
 def _overall(rows: Floats, units: Ints | None, draws: int, seed: int) -> dict[str, Any]:
     """LMS, SS and ICAT over all samples with their bounds."""
     resamples = resample(rows, one_stratum(rows), 1, units, draws, seed)
+    # each sample has two comparisons with the unrelated candidate, and wins 0, 1 or 2 of them
+    won, of_samples = np.concatenate([rows[:, 0] > 0, rows[:, 0] == 1]), np.tile(np.arange(len(rows)), 2)
     stereotyped = int(rows[:, 1].sum()) * 2 > len(rows)
     return {
-        **resamples.entries("lms", linear(np.array([[1.0, 0.0]])), to_percent, _PERCENT),
+        **proportion("lms", won, of_samples if units is None else np.tile(units, 2), scale=100.0),
         **proportion("ss", rows[:, 1], units, scale=100.0),
         "ss_spread": 100 * float(np.sort(rows[:, 1]).std()),
         **resamples.entries("icat", icat_of_means(np.ones(1), stereotyped), to_percent, _PERCENT),
@@ -124,9 +114,9 @@ def _multiclass(
     result: dict[str, Any] = {}
     if number < 2:
         for name in names:
-            result |= interval_entries(name, UNDEFINED)
+            result |= bootstrap.interval_entries(name, bootstrap.UNDEFINED)
         return result | {"macro_icat": math.nan}
-    means = sample_moments(stratify(rows, targets, number)).mean
+    means = bootstrap.sample_moments(bootstrap.stratify(rows, targets, number)).mean
     if units is not None and checks.count_units(targets, units, number).max() <= 1:
         # units hold whole targets, so targets are resampled
         strata = 1

@@ -37,18 +37,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    Resamples,
-    SmoothFunction,
-    deviation_of_squares,
-    linear,
-    resample,
-    squared_deviations,
-    standardised,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Resamples, SmoothFunction, linear, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import bounds, families, rank_bounds
@@ -118,7 +108,7 @@ def stereotype_rate(
     values = special.expit(ratios) if of_shares else ratios
     # a bound of a mean of shares is itself a share
     report = (lambda mean: min(max(mean, 0.0), 1.0)) if of_shares else SCALES[scale]
-    squares = squared_deviations(values, stereotypes)
+    squares = bootstrap.squared_deviations(values, stereotypes)
     columns = np.column_stack([values, squares])
     resamples = resample(columns, stereotypes, len(STEREOTYPES), unit_codes, draws, seed)
     means = [first_column(row) for row in np.eye(len(STEREOTYPES))]
@@ -129,12 +119,14 @@ def stereotype_rate(
     result["n"] = np.bincount(stereotypes, minlength=len(STEREOTYPES)).tolist()
     for name, weights in RATES.items():
         result |= resamples.entries(name, first_column(weights), report)
-    result |= resamples.entries("d", standardised(first_column(RATES["g_s"]), stereotypes, len(STEREOTYPES)))
+    result |= resamples.entries(
+        "d", bootstrap.standardised(first_column(RATES["g_s"]), stereotypes, len(STEREOTYPES))
+    )
     if of_shares:
         result |= resamples.entries("g_s", LN_QUOTIENT, exp)
     level = (result["q_f"] + result["q_m"]) / 2 or math.nan
     spread_unit = {"ratio": 1.0, EUROGEST: level}.get(scale, LN10)
-    result["g_s_spread"] = deviation_of_squares(squares, stereotypes) / spread_unit
+    result["g_s_spread"] = bootstrap.deviation_of_squares(squares, stereotypes) / spread_unit
     result["g_s_permutation_p"] = permutation_p(rates.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])
     lowest, highest = rank_bounds(differences, len(STEREOTYPES))
@@ -158,14 +150,14 @@ def winobias_rate(
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
     genders = checks.gender_codes("references", references)
-    squares = squared_deviations(ratios, genders)
+    squares = bootstrap.squared_deviations(ratios, genders)
     columns = np.column_stack([ratios, squares])
     resamples = resample(columns, genders, len(GENDERS), unit_codes, draws, seed)
-    result: dict[str, Any] = {"g_s_spread": deviation_of_squares(squares, genders)}
+    result: dict[str, Any] = {"g_s_spread": bootstrap.deviation_of_squares(squares, genders)}
     for name, weights in _WINOBIAS_RATES.items():
         result |= resamples.entries(name, first_column(weights), exp)
     ln_g_s = first_column(_WINOBIAS_RATES["g_s"])
-    return result | resamples.entries("d", standardised(ln_g_s, genders, len(GENDERS)))
+    return result | resamples.entries("d", bootstrap.standardised(ln_g_s, genders, len(GENDERS)))
 
 
 def first_column(weights: Floats) -> SmoothFunction:
@@ -178,7 +170,7 @@ def template_squares(log_ratios: Floats, strata: Ints) -> Floats:
     known = np.isfinite(log_ratios)
     squares = np.zeros(log_ratios.shape)
     for template, rows in enumerate(known.T):
-        squares[rows, template] = squared_deviations(log_ratios[rows, template], strata[rows])
+        squares[rows, template] = bootstrap.squared_deviations(log_ratios[rows, template], strata[rows])
     return np.asarray(squares.sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import StrictUndefined, Template
 
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 CARD = "README.md"
@@ -19,6 +19,5 @@ def write_card(folder: Path, template: Path, command: Sequence[str], **values: A
     """Write the card of a folder; its template gets `values`, the command and the version."""
     options: Any = {"undefined": StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
     card = Template(template.read_text(encoding="utf-8"), **options)
-    with atomic_path(folder / CARD) as partial:
-        text = card.render(values, command=shlex.join(command), version=__version__)
-        partial.write_text(text, encoding="utf-8")
+    text = card.render(values, command=shlex.join(command), version=__version__)
+    write_file(folder / CARD, text)

@@ -29,7 +29,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import atomic_path, csv_text, parse_json, write_json
+from gest_dataset.storage import csv_text, parse_json, write_file, write_json
 from gest_dataset.studies.inputs import make_study
 from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
 
@@ -123,17 +123,12 @@ def draw_sheet(
     }
     columns = ["id", "language", *KINDS[name]["texts"], "label"]
     write_json(key_path(sheet), key)
-    with atomic_path(sheet) as partial:
-        rows = drawn.assign(label="")[columns].to_numpy().tolist()
-        partial.write_text(csv_text(columns, rows), encoding="utf-8")
+    write_file(sheet, csv_text(columns, drawn.assign(label="")[columns].to_numpy().tolist()))
     return counts
 
 
 def _pairs(file: Path) -> pd.DataFrame:
-    """Pairs of sentences that differ in one word, with the outcome of the first-letter rule.
-
-    The file has the columns masculine and feminine, and optionally language.
-    """
+    """Pairs of sentences that differ in one word, with the outcome of the first-letter rule."""
     table = read_table(file)
     texts = KINDS[SWAPS]["texts"]
     frame = pd.DataFrame({name: table.texts(name) for name in texts})

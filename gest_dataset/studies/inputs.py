@@ -141,10 +141,7 @@ def model_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _check_comparable(runs: Sequence[Run], group: Callable[[Run], Hashable] | None) -> None:
-    """Refuse runs on two versions of a config, and two runs of one model in a group.
-
-    A copy of a model under another name has the same hash of weights.
-    """
+    """Refuse runs on two versions of a config, and two runs of one model in a group."""
     by_config: dict[str, Run] = {}
     by_model: dict[Hashable, Run] = {}
     for run in runs:
@@ -156,6 +153,7 @@ def _check_comparable(runs: Sequence[Run], group: Callable[[Run], Hashable] | No
                 f"{other.path} and {run.path} use two versions of {manifest.config} (gest-dataset "
                 f"{versions}). Score both again with one version."
             )
+        # a copy under another name has the same hash of weights
         model = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
         if group is not None and (other := by_model.setdefault((model, group(run)), run)) is not run:
             raise ConfigError(

@@ -76,10 +76,7 @@ def agrees(computed: float, printed: str) -> bool:
 
 
 def run_checks(scores: Path | None, names: Sequence[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The numbers of all (or the named) checks next to the printed ones; why others cannot be computed.
-
-    `scores` is the folder of the authors' score files.
-    """
+    """The numbers of all (or the named) checks next to the printed ones; why others cannot be computed."""
     rows: list[tuple[Any, ...]] = []
     unavailable: dict[str, str] = {}
     for name in names or dict.fromkeys(name for item in load_papers()["items"] for name in item["checks"]):
@@ -307,8 +304,7 @@ def differences(number: int) -> Numbers:
 
 
 def _rows(table: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = published.load(table)["rows"]
-    return rows
+    return list(published.load(table)["rows"])
 
 
 def _english(kind: str) -> list[dict[str, Any]]:

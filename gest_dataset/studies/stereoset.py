@@ -49,8 +49,6 @@ _NEXT_SENTENCE = re.compile(r"Next|NSP", re.IGNORECASE)
 WITHIN, BETWEEN = TESTS
 CAUSAL, NSP = "causal", "nsp"  # kinds of models; `nsp` is a method as well
 GENERATIVE, RATIO = METHODS[CAUSAL]
-
-
 # The tables of the paper by number: published copy, tests and statistics
 TABLES: dict[int, dict[str, Any]] = table_texts()["stereoset"]
 PRINTED_MODELS = [(row["handle"], row["language"]) for row in published.load("stereoset_overall")["rows"]]

@@ -28,15 +28,7 @@ from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.runs.folder import check_work_folder, versions
 from gest_dataset.runs.manifest import signature
-from gest_dataset.storage import (
-    LOCK,
-    atomic_path,
-    check_folder,
-    csv_text,
-    folder_lock,
-    json_value,
-    write_json,
-)
+from gest_dataset.storage import LOCK, check_folder, csv_text, folder_lock, json_value, write_file, write_json
 from gest_dataset.version import __version__
 
 STUDY, PAGE, RUNS = "study.json", "study.html", "runs"
@@ -50,8 +42,7 @@ UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 @cache
 def table_texts() -> dict[str, Any]:
     path = Path(__file__).with_name("tables.yaml")
-    texts: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return texts
+    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
@@ -135,8 +126,7 @@ class Study:
     def to_json(self) -> dict[str, Any]:
         content = {name: getattr(self, name) for name in ("name", "title", "tables", "notes", "sources")}
         content["tables"] = [asdict(table) | {"rows": table.rows} for table in self.tables]
-        values: dict[str, Any] = json_value({**content, "signature": self.signature})
-        return values
+        return dict(json_value({**content, "signature": self.signature}))
 
     def write(self, folder: Path, command: Sequence[str]) -> Path:
         """Write the study into its folder, replacing an earlier one of the same name; return the page."""
@@ -155,8 +145,7 @@ class Study:
             for name in set(old_files) - set(files):
                 (folder / name).unlink(missing_ok=True)
             for name, text in files.items():
-                with atomic_path(folder / name) as partial:
-                    partial.write_bytes(text)
+                write_file(folder / name, text)
         return folder / PAGE
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Template
 
 from gest_dataset.errors import ConfigError, OutputError, convert_errors, describe_error, import_extra
-from gest_dataset.storage import atomic_path
+from gest_dataset.storage import write_file
 from gest_dataset.sweep.run import FAILED, Cell, Job, Work, jobs_of, list_cells
 from gest_dataset.sweep.suite import Suite, SuiteModel
 from gest_dataset.version import __version__
@@ -111,9 +111,8 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
     template = Template(Path(__file__).with_name("slurm.sh.jinja").read_text(encoding="utf-8"))
     script, logs = folder / "slurm.sh", folder / "slurm"
     logs.mkdir(parents=True, exist_ok=True)
-    with atomic_path(script) as partial:
-        text = template.render(command=shlex.join([*command, "--output", str(folder)]))
-        partial.write_text(f"{text}\n", encoding="utf-8")
+    text = template.render(command=shlex.join([*command, "--output", str(folder)]))
+    write_file(script, f"{text}\n")
     ids = [
         _sbatch(f"--array={','.join(map(str, tasks))}", f"--output={logs}/%A_%a.log", *resources, str(script))
         for resources, tasks in arrays.items()

@@ -30,7 +30,7 @@ from gest_dataset.report.panel import Panel, inline_svg, make_panel
 from gest_dataset.runs.comparison import Difference, compare_pairs, with_holm
 from gest_dataset.runs.folder import read_run
 from gest_dataset.statistics.comparison import DRAWS
-from gest_dataset.storage import atomic_path, csv_text
+from gest_dataset.storage import csv_text, write_file
 from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, PAGE, RUNS, Cell
 from gest_dataset.version import __version__
 
@@ -79,8 +79,7 @@ def write_leaderboard(
         "differences.csv": csv_text(_DIFFERENCES, rows),
         PAGE: render_page(title, lines, differences, notes, command),
     }.items():
-        with atomic_path(folder / name) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_file(folder / name, text)
     return lines
 
 
@@ -138,10 +137,7 @@ def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
 def compare_models(
     lines: Sequence[Line], folder: Path, on_pair: Callable[[], None] = lambda: None
 ) -> tuple[list[Difference], dict[str, str]]:
-    """Compare all pairs of models on each config; the first models of the suite if there are many.
-
-    Returns the differences, and a note for each config where models were not compared.
-    """
+    """The differences of all pairs of the first models, and a note for each config that lacks some."""
     differences: list[Difference] = []
     notes: dict[str, str] = {}
     done = [line for line in lines if line["status"] == DONE and not line["template"]]

@@ -65,14 +65,14 @@ def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
 
 def list_cells(suite: Suite, folder: Path) -> list[Cell]:
     """Return the cells of a suite with their status, or raise one error that lists all problems."""
+
+    def kind_of(model: SuiteModel) -> str:
+        return "causal" if model.endpoint else name_and_kind(model.model, model)[1]
+
     cells: list[Cell] = []
     problems = Problems()
     with ThreadPoolExecutor(8) as pool:
-        kinds = [
-            # a served model is causal
-            pool.submit(lambda one: "causal" if one.endpoint else name_and_kind(one.model, one)[1], model)
-            for model in suite.models
-        ]
+        kinds = [pool.submit(kind_of, model) for model in suite.models]
     for model, future in zip(suite.models, kinds, strict=True):
         with problems.collect(model.name):
             kind = future.result()

@@ -40,8 +40,6 @@ _FACTOR, _EXTRA = 2, 20
 # Padded input tokens in a batch; each needs BEAMS times as many output tokens and their caches
 BATCH_TOKENS = {"cpu": 512, "mps": 2048, "cuda": 8192}
 _MODEL_FILES = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}
-
-
 # Families of models by their language tokens (huggingface.yaml)
 FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 

@@ -67,7 +67,7 @@ def test_a_custom_config_in_a_built_folder(hindi: Path, tmp_path: Path) -> None:
     assert (built.rows, built.dropped) == (2, {"same": 2})
     write_card(out)
     card = (out / "README.md").read_text(encoding="utf-8")
-    row = "| `hi_pairs` | 2 | hi, en | Pairs in Hindi | 2 |"
+    row = "| `hi_pairs` | 2 | Pairs in Hindi | 2 |"
     for text in ("## GEST in Hindi", row, "- hi\n", "| GEST in Hindi | CC0-1.0 |", "Few rows."):
         assert text in card
     assert "kinit-sk" not in card

@@ -237,7 +237,6 @@ def test_folder_is_whole_and_its_card_is_true(name: str, monkeypatch: pytest.Mon
     folder = FOLDERS / name
     assert {path.name for path in folder.iterdir()} - {"__pycache__"} == {
         "README.md",
-        "app.py",
         f"{name}.py",
         "requirements.txt",
     }

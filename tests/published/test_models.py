@@ -151,9 +151,7 @@ def test_the_rank_in_d_is_among_the_models_whose_spread_is_known() -> None:
     loud = rank_among_published(GLM, {"g_s": 3.0, "d": 0.3})
     assert loud is not None
     assert (loud.rank, loud.d_rank) == (1, 12)
-    assert (
-        "d 0.30: rank 12 of 13 among those whose d is known; in g_s it has rank 1 among these." in loud.text()
-    )
+    assert "d 0.30: rank 12 of 13 among those whose d is known, with rank 1 in g_s." in loud.text()
     few = rank_among_published(FACTS, {"g_s": 1.2, "d": 0.5})  # of masked models only BERT's is known
     assert few is not None
     assert (few.d_rank, "d 0.50" in few.text()) == (None, False)

@@ -16,7 +16,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import UnreachableError
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.report.labels import label_runs
-from gest_dataset.report.reliability import Row, reliability_of, reliability_tables
+from gest_dataset.report.reliability import reliability_of, reliability_tables
 from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
@@ -46,9 +46,9 @@ def with_scores(run: Run, scores: Sequence[float]) -> Run:
     return replace(run, table=run.table.set_column(column, "log_ratio", pa.array(scores)))
 
 
-def row_of(run: Run, start: str) -> Row:
+def row_of(run: Run, start: str) -> dict[str, Any]:
     [table] = reliability_tables(label_runs([run])).values()
-    [row] = [row for row in table if row.what.startswith(start)]
+    [row] = [row for row in table if row["what"].startswith(start)]
     return row
 
 
@@ -67,14 +67,14 @@ def test_reliability_and_agreement_are_the_statistics_of_the_scores(runs: dict[s
     text = dict(zip(rows["id"], rows["sentence"], strict=True))
     direct = adjusted_g_s(scores.mean(axis=1), stereotypes, sentence_properties([text[name] for name in ids]))
     assert found["confounders"] == direct
-    assert "length in words" in row_of(run, "Correlations").meaning
+    assert "length in words" in row_of(run, "Correlations")["meaning"]
 
 
 def test_a_run_without_variance_shares_has_no_row_of_dashes(runs: dict[str, Run]) -> None:
     run = runs["bert-demo_en"]
     small = replace(run, table=run.table.filter(pa.compute.equal(run.table["stereotype"], 3)))
     [table] = reliability_tables(label_runs([small])).values()
-    assert not [row for row in table if "between stereotypes" in row.meaning]
+    assert not [row for row in table if "between stereotypes" in row["meaning"]]
     assert row_of(run, "Share of the stereotypes")
 
 
@@ -85,7 +85,7 @@ def test_a_profile_of_noise_has_a_warning(runs: dict[str, Run]) -> None:
     for scores, warning in ((noise, True), (stereotypes + 0.01 * noise, False)):
         changed = with_scores(run, scores.tolist())
         assert (reliability_of(changed)["reliability"] < LOW_RELIABILITY) == warning
-        assert row_of(changed, "Reliability").warning == warning
+        assert row_of(changed, "Reliability")["warning"] == warning
 
 
 def test_pairs_of_one_source_are_one_sample(runs: dict[str, Run]) -> None:
@@ -96,7 +96,7 @@ def test_pairs_of_one_source_are_one_sample(runs: dict[str, Run]) -> None:
     assert reliability_of(doubled)["reliability"] == pytest.approx(found["reliability"], nan_ok=True)
     assert set(found["unavailable"]) == {"creators", "confounders"}
     assert "template_agreement" not in found
-    assert row_of(run, "creators").meaning.startswith("not available: the creators are known for en")
+    assert row_of(run, "creators")["meaning"].startswith("not available: the creators are known for en")
 
 
 def test_creators_are_joined_by_the_sentence(runs: dict[str, Run]) -> None:
@@ -134,5 +134,5 @@ def test_p_values_of_several_runs_are_corrected(runs: dict[str, Run]) -> None:
     p_values = [reliability_of(run)["permutation_p"] for run in chosen]
     tables = reliability_tables(label_runs(chosen))
     for table, p_value, adjusted in zip(tables.values(), p_values, holm(p_values), strict=True):
-        [row] = [row for row in table if row.what.startswith("Permutation")]
-        assert row.number == f"{format_number(p_value)} (Holm over 3 runs: {format_number(adjusted)})"
+        [row] = [row for row in table if row["what"].startswith("Permutation")]
+        assert row["number"] == f"{format_number(p_value)} (Holm over 3 runs: {format_number(adjusted)})"

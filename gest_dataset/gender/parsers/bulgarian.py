@@ -25,8 +25,6 @@ _ADJECTIVE = re.compile(
 _LINKING = re.compile(r"(?:чувства|усеща|остава|става|изглежда)[мх]|останах|станах")
 _DEFINITE = re.compile(r"(?:ият|ия)$|(?<=а)та$")
 _COMPARISON = re.compile("^(по-)?(най-)?")
-
-
 _DATA = yaml.load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"), yaml.BaseLoader)
 # a word of two classes belongs to the first
 _TAGS = {word: (upos, feats) for upos, feats, words in reversed(_DATA["words"]) for word in words}

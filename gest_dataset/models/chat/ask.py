@@ -314,10 +314,8 @@ def collect(
         start = time.perf_counter()
         fetch(sample)
         if sample:
-            seconds = time.perf_counter() - start
-            on_estimate(
-                _estimate(model.name, [answers[keys[one]] for one in sample], seconds, len(missing), settings)
-            )
+            first, seconds = [answers[keys[prompt]] for prompt in sample], time.perf_counter() - start
+            on_estimate(_estimate(model.name, first, seconds, len(missing), settings))
         fetch(missing)
     return [answers[key] for key in keys.values()]
 

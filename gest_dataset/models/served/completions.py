@@ -66,7 +66,17 @@ def request_values(
     client: Client, model: str, able: Capabilities, items: Sequence[Item], texts: Mapping[int, str]
 ) -> list[Values]:
     """The values of items of one kind; `texts` are those of targets, for servers that do not report ids."""
-    response = client.request(COMPLETIONS, {"model": model, **request_body(items, able)})
+    prompts = [list(item.ids) for item in items]
+    targets = sorted({target for item in items for target in item.targets})
+    body: dict[str, Any] = {"temperature": 1, "top_p": 1, "return_tokens_as_token_ids": True}
+    if not targets:
+        body |= {"max_tokens": able.min_tokens, "echo": True, "logprobs": 1}
+    elif able.named_tokens:
+        body |= {"max_tokens": 1, "logprobs": 0, "logprob_token_ids": targets}
+    else:
+        body |= {"max_tokens": 1, "logprobs": able.top_tokens}
+    body |= {"model": model, "prompt": prompts if len(prompts) > 1 else prompts[0]}
+    response = client.request(COMPLETIONS, body)
     choices = check_response(response, model, client.address)
     by_index = {choice.get("index", position): choice for position, choice in enumerate(choices)}
     if len(choices) != len(items) or by_index.keys() != set(range(len(items))):
@@ -77,21 +87,6 @@ def request_values(
         if not able.top_tokens and any(np.isnan(row).any() for row in values):
             raise ValueError("one is missing")
     return values
-
-
-def request_body(items: Sequence[Item], able: Capabilities) -> dict[str, Any]:
-    """The request for the values of items of one kind; a single prompt is not nested."""
-    prompts = [list(item.ids) for item in items]
-    targets = sorted({target for item in items for target in item.targets})
-    kind: dict[str, Any]
-    if not targets:
-        kind = {"max_tokens": able.min_tokens, "echo": True, "logprobs": 1}
-    elif able.named_tokens:
-        kind = {"max_tokens": 1, "logprobs": 0, "logprob_token_ids": targets}
-    else:
-        kind = {"max_tokens": 1, "logprobs": able.top_tokens}
-    common = {"temperature": 1, "top_p": 1, "return_tokens_as_token_ids": True}
-    return {"prompt": prompts if len(prompts) > 1 else prompts[0], **common, **kind}
 
 
 def check_response(response: Any, model: str, address: str) -> list[dict[str, Any]]:

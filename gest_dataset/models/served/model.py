@@ -133,8 +133,15 @@ class ServedModel:
         self, items: Sequence[Item], description: str, cache: ResponseCache | None
     ) -> dict[Item, Values]:
         """The values of every item, from the cache or the server."""
-        if cache is not None:
-            self._check_same_model(cache)
+        if cache is not None:  # of a run that may have been started with another model of this name
+            key, now = cache_key("fingerprint"), self.capabilities.fingerprint
+            before = cache.get([key]).get(key, now)
+            if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
+                raise OutputError(
+                    f"{cache.path.parent} was started with another model behind the name {self.name!r}: the "
+                    f"log-probabilities of a fixed text have changed. {CHOOSE}"
+                )
+            cache.put({key: before})
         keys = {item: cache_key("item", item.ids, item.targets) for item in items}
         cached = {} if cache is None else cache.get(keys.values())
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
@@ -161,17 +168,6 @@ class ServedModel:
                 bar.update(len(new))
                 progress.update(len(values))
         return values
-
-    def _check_same_model(self, cache: ResponseCache) -> None:
-        """Refuse to resume a run if the values of the fixed text are no longer those of its start."""
-        key, now = cache_key("fingerprint"), self.capabilities.fingerprint
-        before = cache.get([key]).get(key, now)
-        if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
-            raise OutputError(
-                f"{cache.path.parent} was started with another model behind the name {self.name!r}: the "
-                f"log-probabilities of a fixed text have changed. {CHOOSE}"
-            )
-        cache.put({key: before})
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling

@@ -157,8 +157,7 @@ def write_pairs(
     Returns the numbers of documents, of `short` ones with fewer than two sentences, and of pairs.
     """
     if (folder / COUNTS).exists():
-        counts: dict[str, int] = parse_json((folder / COUNTS).read_text(encoding="utf-8"))
-        return counts
+        return dict(parse_json((folder / COUNTS).read_text(encoding="utf-8")))
     counts = {"documents": 0, "short": 0}
     held_out: list[Numbered] = []
 

@@ -135,11 +135,8 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
 
 
 def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Parameter], str | None]:
-    """The model in float32 with a new head, its tokenizer, the weights of the head, and the revision.
-
-    It is first loaded as a language model, which checks its files.
-    """
-    language_model = load_model(name, Settings(device="cpu", dtype="float32"))
+    """The model in float32 with a new head, its tokenizer, the weights of the head, and the revision."""
+    language_model = load_model(name, Settings(device="cpu", dtype="float32"))  # checks the files
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
     set_seed(seed)
@@ -233,8 +230,16 @@ def _make_trainer(
 
 
 def _fit_and_test(trainer: Trainer, work: Path) -> dict[str, Any]:
-    """Train from the last checkpoint, and test on the held-out pairs."""
-    trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+    """Train from the newest complete checkpoint, and test on the held-out pairs."""
+    checkpoint = None
+    for path in sorted(work.glob("checkpoint-*"), key=lambda path: -int(path.name.rpartition("-")[2])):
+        with suppress(OSError, ValueError):
+            # the Trainer writes its state last, so a kill can leave a checkpoint without it
+            parse_json((path / "trainer_state.json").read_text(encoding="utf-8"))
+            checkpoint = str(path)
+            break
+        shutil.rmtree(path)
+    trainer.train(resume_from_checkpoint=checkpoint)
     test = Dataset.from_file(str(work / pairs.TEST))
     logits = np.asarray(trainer.predict(test).predictions)
     if not np.isfinite(logits).all():
@@ -251,16 +256,6 @@ def _fit_and_test(trainer: Trainer, work: Path) -> dict[str, Any]:
         "is_not_next": float(hits[labels == pairs.NOT_NEXT].mean()),
         "losses": [[entry["step"], entry["loss"]] for entry in trainer.state.log_history if "loss" in entry],
     }
-
-
-def _last_checkpoint(work: Path) -> str | None:
-    """The newest complete checkpoint; the Trainer writes its state last, so a kill can leave one without."""
-    for path in sorted(work.glob("checkpoint-*"), key=lambda path: -int(path.name.rpartition("-")[2])):
-        with suppress(OSError, ValueError):
-            parse_json((path / "trainer_state.json").read_text(encoding="utf-8"))
-            return str(path)
-        shutil.rmtree(path)
-    return None
 
 
 def _save(model: Any, tokenizer: Any, out: Path, record: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.folder import check_work_folder
-from gest_dataset.storage import LOCK, atomic_path, csv_text, folder_lock, write_json
+from gest_dataset.storage import LOCK, csv_text, folder_lock, write_file, write_json
 from gest_dataset.studies.card import CARD, write_card
 from gest_dataset.studies.stereoset_translation import checks
 from gest_dataset.translation import open_translator
@@ -231,8 +231,7 @@ def _write_folder(
         rows = [(*cell, text) for cell, text in corrections.items()]
         tables[CORRECTIONS] = csv_text((*_KEYS, "correction"), rows)
     for name, text in tables.items():
-        with atomic_path(out / name) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_file(out / name, text)
     configs = []
     for one in (one for one in tests if one.rows):
         name = config_name(one.test, language)
