@@ -65,6 +65,8 @@ def show_grid(grid: Grid, title: str) -> None:
         ends = axis.ends or (1 / reach, reach)
         left, right = (format_value(end, 1 if axis.ratio else 0) for end in ends)
         half = width // 2
+        if max(len(left), len(right)) >= half:
+            left = right = ""
         table.add_column(f"{left:<{half}}{'1' if axis.ratio else '':1}{right:>{half}}", no_wrap=True)
         table.caption = axis.caption
     for line in rows:

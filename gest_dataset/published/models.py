@@ -163,7 +163,7 @@ class Ranking:
     @property
     def d_rank(self) -> int | None:
         """The rank in d; None if too few models have one."""
-        if self.d is None or len(self.d_models) < _LEAST_MODELS:
+        if self.d is None or math.isnan(self.d) or len(self.d_models) < _LEAST_MODELS:
             return None
         return 1 + sum(value > self.d for value in self.d_models.values())
 
@@ -222,7 +222,7 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
     sizes.pop(published_name(metadata) or "", None)
     last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]
     return Ranking(
-        g_s,
+        float(result["g_s"]),
         f"{metadata['kind']} models in {among}",
         models,
         own,

@@ -173,13 +173,13 @@ def _difference(measure: str) -> Callable[..., Result]:
     return statistic
 
 
-def _compare_g_s() -> Scenario:
+def _compare_g_s(measure: str = "g_s") -> Scenario:
     rng = np.random.default_rng(6)
     shared = _skewed(rng, 16 * 20_000)
     a, b = (shared + 0.5 * _skewed(rng, len(shared)) for _ in range(2))
     strata = _stereotypes(20_000)
     columns = (a + 0.3 * (strata > 7), b + 0.1 * (strata > 7), strata)
-    return Scenario(_difference("g_s"), columns, strata, PER_STEREOTYPE)
+    return Scenario(_difference(measure), columns, strata, PER_STEREOTYPE)
 
 
 def _compare_templates() -> Scenario:
@@ -334,6 +334,7 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "winobias_rate, 40 occupations": _occupations,
     "compare f_mu, 80 originals with ten copies": lambda: _control_copies(compared=True),
     "compare g_s": _compare_g_s,
+    "compare d": lambda: _compare_g_s("d"),
     "compare g_s over four templates": _compare_templates,
     "compare f_s": _compare_f_s,
     "compare icat": _compare_icat,
