@@ -153,6 +153,7 @@ def verdict_lines(measure: Measure, result: Result) -> list[str]:
     lines = [f"{label}: {head.symbol} {low} to {high} (negligible range {least} to {most})."]
     if size := effect_size_text(result):
         lines.append(f"In standard deviations of the scores: {size}.")
+    lines += measure.sentences("placebo", result)
     if baseline := result.get("null"):
         band = " to ".join(format_number(baseline[end]) for end in ("low", "high"))
         lines.append(f"{len(baseline['values'])} randomly initialised copies: {head.symbol} {band}.")
