@@ -45,7 +45,7 @@ def effects(values: npt.ArrayLike, stereotypes: Sequence[int], pairs: Sequence[t
     several = sizes > 1
     spreads = np.sqrt((squares[several] / (sizes[several, None] - 1)).mean(axis=0))
     ln_g_s = MALE_MINUS_FEMALE @ (means[:, left] - means[:, right])
-    return np.abs(np.divide(ln_g_s, spreads, out=np.zeros_like(ln_g_s), where=spreads > 0))
+    return np.asarray(np.abs(np.divide(ln_g_s, spreads, out=np.zeros_like(ln_g_s), where=spreads > 0)))
 
 
 def limit(sizes: npt.ArrayLike) -> float:
