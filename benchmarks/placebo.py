@@ -17,6 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import torch
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
@@ -106,6 +107,7 @@ if __name__ == "__main__":
     parser.add_argument("--per-stereotype", type=int, default=10_000)
     parser.add_argument("--templates", default="3,4")
     arguments = parser.parse_args()
+    torch.set_num_threads(1)  # threads that wait for each other count as process time
     data = stratified(arguments.per_stereotype)
     for model in arguments.models:
         report(model, data, [int(number) for number in arguments.templates.split(",")])
