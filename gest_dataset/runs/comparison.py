@@ -77,17 +77,10 @@ class Difference:
         if d is None or g_s.difference * d.difference >= 0:
             return ""
         higher, lower = ("g_s", "d") if g_s.difference > 0 else ("d", "g_s")
-        excluded = [one.low > 0 or one.high < 0 for one in (g_s, d)]
-        certain = (
-            "both intervals exclude no difference"
-            if all(excluded)
-            else f"only the interval of {'g_s' if excluded[0] else 'd'} excludes no difference"
-            if any(excluded)
-            else "neither interval excludes no difference"
-        )
+        shown = " and ".join(one.measure for one in (g_s, d) if one.low > 0 or one.high < 0)
         return (
-            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower ({certain}). g_s "
-            f"compares probabilities, d in standard deviations of each model's scores, and these differ."
+            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower (shown by its "
+            f"interval: {shown or 'neither'}). d is in standard deviations of each model's own scores."
         )
 
 
