@@ -49,7 +49,7 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
     from gest_dataset.measures import MEASURES  # imports datasets
     from gest_dataset.measures.grid import Estimate
     from gest_dataset.measures.power import TYPICAL_SPREAD
-    from gest_dataset.measures.result import estimates
+    from gest_dataset.measures.result import estimates, within_placebo
 
     failures, notes = [], []
     for option, name, limit in limits:
@@ -83,6 +83,8 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
                 )
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")
+                if name == "g_s" and within_placebo(run.result, value):
+                    failures[-1] += " Pairs of words that differ in no gender show as much."
             elif option == ABOVE and high > limit:
                 notes.append(
                     f"{label} is inconclusive: not shown to be above {limit:g}, but its upper bound is "
@@ -113,8 +115,8 @@ def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> 
                 most = width / smallest_detectable(plan.error)
                 lines.append(
                     f"The gate {name}={limit:g} on {config}: a model with a true {name} of {head.null:g} "
-                    f"passes in 80 % of cases if its scores have a standard deviation ({name}_spread) of "
-                    f"{most:.2g}, and more rarely above that."
+                    f"passes in 80 % of cases if its scores have a standard deviation of {most:.2g} within "
+                    f"a stereotype or group, and more rarely above that."
                 )
     return lines
 

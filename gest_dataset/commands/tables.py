@@ -65,6 +65,8 @@ def show_grid(grid: Grid, title: str) -> None:
         ends = axis.ends or (1 / reach, reach)
         left, right = (format_value(end, 1 if axis.ratio else 0) for end in ends)
         half = width // 2
+        if max(len(left), len(right)) >= half:
+            left = right = ""
         table.add_column(f"{left:<{half}}{'1' if axis.ratio else '':1}{right:>{half}}", no_wrap=True)
         table.caption = axis.caption
     for line in rows:
@@ -151,6 +153,7 @@ def verdict_lines(measure: Measure, result: Result) -> list[str]:
     lines = [f"{label}: {head.symbol} {low} to {high} (negligible range {least} to {most})."]
     if size := effect_size_text(result):
         lines.append(f"In standard deviations of the scores: {size}.")
+    lines += measure.sentences("placebo", result)
     if baseline := result.get("null"):
         band = " to ".join(format_number(baseline[end]) for end in ("low", "high"))
         lines.append(f"{len(baseline['values'])} randomly initialised copies: {head.symbol} {band}.")

@@ -187,12 +187,14 @@ def _entry(run: Run, task: str, dataset: str, revision: str | None, report_url: 
     head, is_from_hub = MEASURES[manifest.measure].headline(result), _model_name(run)[1]
     estimate, zone = Estimate.of(result, head.name), (result["zone_low"], result["zone_high"])
     (low, high), (zone_low, zone_high) = format_distinct([estimate.low, estimate.high], zone)
+    placebo = result.get("placebo")
     has_interval = not math.isnan(estimate.low) and not math.isnan(estimate.high)
     templates = [str(number) for number in metadata.get("templates", [])]
     notes = [
         f"{head.symbol}, {head.label}: {f'95 % interval {low} to {high}' if has_interval else 'no interval'}",
         effect_size_text(result),
         f"no stereotype is {head.null:g}, negligible is {zone_low} to {zone_high}",
+        "95 % of placebo pairs: {low:.3f} to {high:.3f}".format(**placebo) if placebo else "",
         f"verdict: {result['verdict']}",
         f"{'mean of templates' if templates[1:] else 'template'} {', '.join(templates)}" if templates else "",
         ", ".join(f"{name} {value}" for name, value in metadata.get("options", {}).items()),

@@ -226,7 +226,7 @@ def load_measure(
         pairings=[Pairing(**pairing) for pairing in record["pairings"]],
         display=SampleDisplay(value=value, topic=topic, **record["display"]),
         grid=grid,
-        texts={part: record.get(part, ()) for part in ("describe", "undefined", "uncertainty")},
+        texts={part: record.get(part, ()) for part in ("describe", "undefined", "uncertainty", "placebo")},
         details=details,
         methods=" ".join(record["methods"]),
         families=[FAMILIES[family] for family in record["families"]],

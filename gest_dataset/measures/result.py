@@ -16,7 +16,7 @@ import pyarrow as pa
 from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs, Measure, Result, Unit
-from gest_dataset.statistics import checks
+from gest_dataset.statistics import checks, placebo
 from gest_dataset.statistics.bootstrap import deviation_of_squares, standardised
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
@@ -26,17 +26,36 @@ from gest_dataset.statistics.weights import permutation_p
 
 
 def compute_result(
-    measure: Measure, scores: pa.Table, rows: datasets.Dataset | None, **options: Any
+    measure: Measure,
+    scores: pa.Table,
+    rows: datasets.Dataset | None,
+    bands: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
-    """The result of a score table with its verdict; with several templates, one result for each as well."""
-    results = {
-        template: with_verdict(measure, measure.statistic(**statistic_inputs(measure, part, rows), **options))
-        for template, part in split_by_template(scores).items()
-    }
+    """The result of a score table with its verdict; with several templates, one result for each as well.
+
+    `bands` are the effects of placebo pairs by template, if they were measured.
+    """
+    results = {}
+    for template, part in split_by_template(scores).items():
+        result = measure.statistic(**statistic_inputs(measure, part, rows), **options)
+        results[template] = with_verdict(measure, _with_placebo(result, [template], bands))
     combined = combine_templates(results)
     if len(results) == 1:
         return combined
-    return with_verdict(measure, combined | _template_mean(measure, scores, rows))
+    combined |= _template_mean(measure, scores, rows)
+    return with_verdict(measure, _with_placebo(combined, [*results], bands))
+
+
+def _with_placebo(
+    result: dict[str, Any], templates: Sequence[int], bands: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """A result with the band of placebo pairs, if there is one for each of its templates."""
+    if not bands or not all(str(template) in bands for template in templates):
+        return result
+    band = placebo.compare(result["d"], [bands[str(template)] for template in templates])
+    reach = band["limit"] * result["g_s_spread"]
+    return result | {"placebo": {**band, "low": exp(-reach), "high": exp(reach)}}
 
 
 def statistic_inputs(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
@@ -71,7 +90,10 @@ def sample_units(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) 
 def with_verdict(
     measure: Measure, result: dict[str, Any], zone: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """A result with the verdict on its headline and the zone of negligible effects."""
+    """A result with the verdict on its headline and the zone of negligible effects.
+
+    Nothing is shown or reversed that lies within the band of placebo pairs.
+    """
     head = measure.headline(result)
     low, high = zone or head.zone_bounds(result)
     estimate = Estimate.of(result, head.name)
@@ -82,7 +104,14 @@ def with_verdict(
     # ties count as losses; counted as wins they would raise the upper bound
     most += result.get(f"{head.name}_ties", 0.0)
     decision = verdict(least, most, (low, high)) if not math.isnan(estimate.low) else "undefined"
+    if decision in ("shown", "reversed") and within_placebo(result, estimate.value):
+        decision = "not shown"
     return result | {"verdict": decision, "zone_low": low, "zone_high": high}
+
+
+def within_placebo(result: Result, value: float) -> bool:
+    """Whether placebo pairs show as much; False if none were measured."""
+    return "placebo" in result and bool(result["placebo"]["low"] <= value <= result["placebo"]["high"])
 
 
 def split_by_template(scores: pa.Table) -> dict[int, pa.Table]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -57,15 +58,24 @@ def compute_log_probs(
     # long inputs come first, so that a lack of memory shows at once
     rows.sort(key=lambda row: _sort_key(row.sequence))
     place = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
-    numbers: list[dict[Lookup, int]] = [{} for _ in rows]
-    asked: list[tuple[int, list[int]]] = []
+    starts: list[dict[Lookup, int]] = [{} for _ in rows]  # of the values of each lookup
+    sizes = [0] * len(rows)
+    asked: list[tuple[int, list[slice]]] = []
     for query, i in zip(queries, input_of, strict=True):
         n, path = place[hosts[i]]
         lookups = [
-            Lookup(path[p], t, query.normalise) for p, t in zip(query.positions, query.targets, strict=True)
+            Lookup(path[p], (t,), query.normalise)
+            for p, t in zip(query.positions, query.targets, strict=True)
         ]
-        asked.append((n, [numbers[n].setdefault(lookup, len(numbers[n])) for lookup in lookups]))
-    passes = [(row.sequence, list(some)) for row, some in zip(rows, numbers, strict=True)]
+        if query.placebo:
+            lookups.append(Lookup(path[query.positions[0]], query.placebo, False))
+        slices = []
+        for lookup in lookups:
+            start, size = starts[n].setdefault(lookup, sizes[n]), len(lookup.targets)
+            sizes[n] = max(sizes[n], start + size)
+            slices.append(slice(start, start + size))
+        asked.append((n, slices))
+    passes = [(row.sequence, list(some)) for row, some in zip(rows, starts, strict=True)]
     values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
     work = Passes(
         queries=len(queries),
@@ -74,7 +84,7 @@ def compute_log_probs(
         computed=sum(sequence.size for sequence, _ in passes),
         way=way,
     )
-    of_queries = [values[n][indices] for n, indices in asked]
+    of_queries = [np.concatenate([values[n][some] for some in slices]) for n, slices in asked]
     not_finite = "the model's values are not finite"
     return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
 
@@ -103,8 +113,8 @@ def _packing_sample(row: Row, inputs: Mapping[int, Input]) -> tuple[Pass, list[P
     for i in sorted({numbers[0], numbers[len(numbers) // 2], numbers[-1]}):
         ids, path = inputs[i].input_ids, row.paths[i]
         targets = [*ids[1:], ids[0]]
-        packed += [Lookup(path[p], target, True) for p, target in enumerate(targets)]
-        separate.append((inputs[i], [Lookup(p, target, True) for p, target in enumerate(targets)]))
+        packed += [Lookup(path[p], (target,), True) for p, target in enumerate(targets)]
+        separate.append((inputs[i], [Lookup(p, (target,), True) for p, target in enumerate(targets)]))
     return (row.sequence, packed), separate
 
 
@@ -145,7 +155,7 @@ def _compute(
     state_key = f"state-{seed}"
     cached = distributed.on_main(lambda: {} if cache is None else cache.get([*keys, state_key]))
     state = _State(**cached.pop(state_key, {}))
-    found = {key: np.array(values, dtype=np.float64) for key, values in cached.items()}
+    found: dict[str, Values] = {key: np.frombuffer(b64decode(text)) for key, text in cached.items()}
     missing = [i for i, key in enumerate(keys) if key not in found]
     few = [passes[i] for i in _two_shortest([sequence for sequence, _ in passes])]
     with _out_of_memory(few[:1]):
@@ -177,8 +187,8 @@ def _compute(
             if cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
                 state.merge(scorer.notes, scorer.dtypes)
                 spent = {"seconds": state.seconds + now - started}
-                lists = {key: some.tolist() for key, some in uncommitted.items()}
-                cache.put({**lists, state_key: asdict(state) | spent})
+                texts = {key: b64encode(some.tobytes()).decode() for key, some in uncommitted.items()}
+                cache.put({**texts, state_key: asdict(state) | spent})
                 uncommitted, last_commit = {}, now
     for notes, dtypes in distributed.gather((scorer.notes, scorer.dtypes)):
         state.merge(notes, dtypes)
@@ -220,4 +230,4 @@ def _key(one: Pass, seed: int) -> str:
     """The cache key of an input and of everything that is asked of it."""
     sequence, lookups = one
     ids = (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents)
-    return cache_key(seed, ids, [(lookup.position, lookup.target, lookup.normalise) for lookup in lookups])
+    return cache_key(seed, ids, [(lookup.position, lookup.targets, lookup.normalise) for lookup in lookups])

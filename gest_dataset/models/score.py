@@ -17,7 +17,7 @@ from datasets import Dataset
 from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.models import distributed
-from gest_dataset.models.base import Model, Settings
+from gest_dataset.models.base import Model, Settings, takes_fields_of
 from gest_dataset.models.loading import MASKED, load_model, name_and_kind
 from gest_dataset.models.request import Request, make_request, suitable_configs
 from gest_dataset.models.scores import ScoredRun, Scores, record
@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 def score(model: Any, config: list[str] | tuple[str, ...], **kw: Any) -> dict[str, Scores]: ...
 @overload
 def score(model: Any, config: str | Dataset = "en", **kw: Any) -> Scores: ...
+@takes_fields_of(Settings)
 def score(
     model: Any,
     config: str | Dataset | Sequence[str] = "en",

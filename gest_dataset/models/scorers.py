@@ -175,7 +175,8 @@ class Scorer:
             self._set_model(copy.deepcopy(self.model).float())  # the caller's own model is never changed
             self.check(inputs[-1:], lookups[-1:])
             values = self._values(inputs, lookups)
-        return np.split(values, np.cumsum([len(some) for some in lookups])[:-1])
+        sizes = [sum(len(lookup.targets) for lookup in some) for some in lookups]
+        return np.split(values, np.cumsum(sizes)[:-1])
 
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
         """Compare the fast paths with the full model on a few inputs."""
@@ -197,7 +198,7 @@ class NextSentenceScorer(Scorer):
         if any(sequence.type_ids for sequence in inputs):
             tensors["token_type_ids"], _ = pad([sequence.type_ids for sequence in inputs], 0, self.device)
         log_probs = self.model(**tensors).logits.float().log_softmax(dim=-1)
-        asked = [(i, lookup.target) for i, some in enumerate(lookups) for lookup in some]
+        asked = [(i, t) for i, some in enumerate(lookups) for lookup in some for t in lookup.targets]
         values: Values = log_probs[tuple(zip(*asked, strict=True))].cpu().double().numpy()
         return values
 
@@ -268,10 +269,12 @@ class LanguageModelScorer(Scorer):
         rows = [number.setdefault((i, lookup.position), len(number)) for i, lookup in flat]
         where = torch.tensor(list(number), device=self.device)
         states = self._states(inputs)[where[:, 0], where[:, 1]]
-        row = torch.tensor(rows, device=self.device)
-        target = torch.tensor([lookup.target for _, lookup in flat], device=self.device)
-        normalise = torch.tensor([lookup.normalise for _, lookup in flat], device=self.device)
-        values = torch.empty(len(flat), dtype=torch.float32, device=self.device)
+        sizes = [len(lookup.targets) for _, lookup in flat]
+        row = torch.tensor(np.repeat(rows, sizes), device=self.device)
+        target = torch.tensor(np.concatenate([lookup.targets for _, lookup in flat]), device=self.device)
+        of_lookups = np.repeat([lookup.normalise for _, lookup in flat], sizes)
+        normalise = torch.tensor(of_lookups, device=self.device)
+        values = torch.empty(len(row), dtype=torch.float32, device=self.device)
         for selected, with_normaliser in ((normalise, True), (~normalise, False)):
             if not selected.any():
                 continue
@@ -295,7 +298,7 @@ class LanguageModelScorer(Scorer):
         values = []
         for lookup in lookups:
             normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
-            values.append(float(logits[lookup.position, lookup.target] - normaliser))
+            values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
         return np.array(values)
 
     @torch.inference_mode()
@@ -306,7 +309,12 @@ class LanguageModelScorer(Scorer):
         the padding, or a "causal" model that depends on the following tokens.
         """
         name = type(self.model).__name__
-        asked = [(n, lookup.position, lookup.target) for n, some in enumerate(lookups) for lookup in some]
+        asked = [
+            (n, lookup.position, target)
+            for n, some in enumerate(lookups)
+            for lookup in some
+            for target in lookup.targets
+        ]
         number = {place: i for i, place in enumerate(sorted({(n, position) for n, position, _ in asked}))}
 
         def at_positions(outputs: Sequence[Tensor] | Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
@@ -30,11 +30,12 @@ from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.models.request import Request
 from gest_dataset.probes.options import applicable_rules, unused_options
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.queries import Sample, Score
+from gest_dataset.probes.queries import Placebo, Sample, Score, Values
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
 from gest_dataset.runs.manifest import SCORES
+from gest_dataset.statistics import placebo
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
@@ -57,7 +58,8 @@ class Scores(RunResult):
 
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
-        result = compute_result(MEASURES[self.metadata["measure"]], self.table, self.rows)
+        measure, bands = MEASURES[self.metadata["measure"]], self.metadata.get("placebo")
+        result = compute_result(measure, self.table, self.rows, bands)
         if baselines := self.metadata.get("null"):
             result["null"] = {"values": baselines, "low": min(baselines), "high": max(baselines)}
         return result
@@ -168,13 +170,20 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     may_lack = settings.templates == EXTENDED_NAME and len(unused) < len(builders)
     queries = [query for _, _, sample in samples for query in sample.queries]
     scored: list[tuple[Row, int, Score]] = []
+    placebos: dict[int, tuple[Placebo, list[Values], list[int]]] = {}
     if not unused or may_lack:
         answer = model.log_probs(queries, settings.batch_tokens, f"{model.name} on {request.name}", cache)
         values = iter(answer.values)
         for row, template, sample in samples:
-            score = sample.fold([next(values) for _ in sample.queries])
+            given = [np.split(next(values), [len(query.targets)]) for query in sample.queries]
+            score = sample.fold([targets for targets, _ in given])
             if all(value is None or np.isfinite(value) for value in score):
                 scored.append((row, template, score))
+                words = given[0][1]
+                if sample.placebo is not None and len(words) and np.isfinite(words).all():
+                    _, kept, labels = placebos.setdefault(template, (sample.placebo, [], []))
+                    kept.append(words)
+                    labels.append(row["stereotype"])
             else:
                 skip(row, template, answer.not_finite)
     empty = builders.keys() - {template for _, template, _ in scored} - {*(unused if may_lack else ())}
@@ -194,6 +203,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         **model.facts(),
         "measure": request.measure.name,
         "templates": [template for template in builders if template and template not in unused],
+        "placebo": _placebo_bands(placebos),
         "dtype": answer.dtype,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
@@ -214,6 +224,15 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     }
     skipped_table = pa.Table.from_pylist(skipped, schema=_SKIPPED)
     return Scores(_table(scored, probe, rows.features), skipped_table, metadata, rows)
+
+
+def _placebo_bands(placebos: Mapping[int, tuple[Placebo, list[Values], list[int]]]) -> dict[str, Any]:
+    """The effects of placebo pairs by template, where every stereotype has samples."""
+    effects = {
+        str(template): placebo.effects(np.stack(values), labels, words.pairs)
+        for template, (words, values, labels) in placebos.items()
+    }
+    return {template: placebo.summary(sizes) for template, sizes in effects.items() if len(sizes)}
 
 
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:

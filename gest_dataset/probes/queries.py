@@ -26,7 +26,8 @@ class Query:
     """The values of `targets[i]` at `positions[i]` of one input.
 
     With `normalise` a value is ln P(target), else a logit, whose differences at one position are differences
-    of ln P. In encoder-decoders, positions refer to `decoder_ids`; a pair of sentences has `type_ids`.
+    of ln P. In encoder-decoders, positions refer to `decoder_ids`; a pair of sentences has `type_ids`. The
+    logits of the `placebo` tokens at the first position follow these values; a served model leaves them out.
     """
 
     input_ids: tuple[int, ...]
@@ -35,6 +36,7 @@ class Query:
     normalise: bool = True
     decoder_ids: tuple[int, ...] = ()
     type_ids: tuple[int, ...] = ()
+    placebo: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,19 +67,38 @@ class Input:
 
 @dataclass(frozen=True)
 class Lookup:
-    """One value to read from the output of an input."""
+    """The values of some targets at one position of the output of an input."""
 
     position: int
-    target: int
+    targets: tuple[int, ...]
     normalise: bool
 
 
 @dataclass(frozen=True)
+class Placebo:
+    """Words of one token that differ in no gender: their ids, and the pairs (of indices) to compare."""
+
+    ids: tuple[int, ...]
+    pairs: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
 class Sample:
-    """The queries of a row, and the function that folds their values into its scores."""
+    """The queries of a row, and the function that folds their values into its scores.
+
+    The first query also asks for the words of the `placebo`, if there is one.
+    """
 
     queries: tuple[Query, ...]
     fold: Fold
+    placebo: Placebo | None = None
+
+    def with_placebo(self, placebo: Placebo | None) -> Sample:
+        """The sample with the words of a placebo in its first query."""
+        if placebo is None:
+            return self
+        first = replace(self.queries[0], placebo=placebo.ids)
+        return replace(self, queries=(first, *self.queries[1:]), placebo=placebo)
 
 
 def masked(tokenizer: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from gest_dataset.errors import SettingError
-from gest_dataset.probes import queries
-from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe
-from gest_dataset.probes.queries import Query, Sample
+from gest_dataset.probes import placebo, queries
+from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe, QueryBuilder
+from gest_dataset.probes.queries import Placebo, Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 from gest_dataset.storage import parse_json
 
 
 @dataclass(frozen=True)
 class Template:
-    """A text with {word} and {sentence}, and the two words that are compared."""
+    """A text with {word} and {sentence}, and the two words that are compared.
+
+    `placebo` says which words without a difference in gender fit into the slot: `names`, `nouns` or none.
+    """
 
     id: int
     text: str
     masculine: str
     feminine: str
+    placebo: str = ""
 
     def fill(self, sentence: str, word: str) -> tuple[str, int, int]:
         """The text with a sentence and a word, and the character span of the word."""
@@ -102,14 +106,38 @@ def _read(path: Path) -> list[Template]:
             or not all(isinstance(word, str) and word.strip() for word in (*words, template.text))
             or words[0] == words[1]
             or (template.text.count("{word}"), template.text.count("{sentence}")) != (1, 1)
+            or template.placebo not in ("", *placebo.CLASSES)
         ):
             raise SettingError(
                 f"A template in {path} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
-                f"{{sentence}}, and two words, `masculine` and `feminine`: {asdict(template)}"
+                f"{{sentence}}, and two words, `masculine` and `feminine` (and `placebo` may be names or "
+                f"nouns): {asdict(template)}"
             )
     if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")
     return templates
+
+
+def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | None:
+    """The placebo words that are one token in the slot of a template, as in a short sentence."""
+
+    def parts(word: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The tokens of the word, and those around it; none if it cannot be scored."""
+        text, start, end = template.fill("I like it.", word)
+        try:
+            tokens = tokenizer(text)
+            slot = tokens.slot(start, end)
+        except SkipSampleError:
+            return (), ()
+        return tokens.slice(slot), tokens.replace(slot, ())
+
+    words, around = zip(*(parts(word) for word in (template.masculine, template.feminine)), strict=True)
+
+    def token(word: str) -> int | None:
+        ids, others = parts(word)
+        return ids[0] if len(ids) == 1 and others in around and ids not in words else None
+
+    return placebo.find_pairs(template.placebo, token) if template.placebo else None
 
 
 def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:
@@ -154,14 +182,18 @@ def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: 
     return Sample(words_in_context, queries.sum_difference)
 
 
+def _builder(template: Template) -> QueryBuilder:
+    words = cache(partial(placebo_words, template))
+    return lambda row, tokenizer: build_queries(row, tokenizer, template).with_placebo(words(tokenizer))
+
+
 PROBE = Probe(
     "templates",
     frozenset({"sentence", "stereotype"}),
     LANGUAGE_MODELS,
     ("log_ratio",),
     lambda kind, options: {
-        template.id: partial(build_queries, template=template)
-        for template in select_templates(options.templates, kind)
+        template.id: _builder(template) for template in select_templates(options.templates, kind)
     },
     options=("templates",),
     label="stereotype",

@@ -285,10 +285,13 @@ def draw_note(axes: Axes, text: str, x: float, y: float) -> None:
 
 
 def draw_bands(axes: Axes, result: Result, position: float, across: bool = True) -> None:
-    """The zone of negligible effects and the random baseline, behind the interval of a result."""
+    """The zone of negligible effects, the placebo band and the random baseline, behind an interval."""
     bands = {"zone": (result["zone_low"], result["zone_high"])}
-    if "null" in result:
-        bands["baseline"] = (result["null"]["low"], result["null"]["high"])
+    bands |= {
+        style: (result[name]["low"], result[name]["high"])
+        for style, name in (("placebo", "placebo"), ("baseline", "null"))
+        if name in result
+    }
     for name, bounds in bands.items():
         ends = (bounds, [position] * 2) if across else ([position] * 2, bounds)
         axes.plot(*ends, solid_capstyle="butt", zorder=0.6, **STYLES[name])
@@ -301,7 +304,9 @@ def band_entries(results: Sequence[Result]) -> list[Line2D]:
     copies = baseline_copies(results)
     baseline = [legend_entry(f"{copies} untrained copies", **STYLES["baseline"], solid_capstyle="butt")]
     zone = legend_entry("negligible effects", **{**STYLES["zone"], "linewidth": 9}, solid_capstyle="butt")
-    return [zone, *baseline] if copies else [zone]
+    placebo = [legend_entry("placebo words", **STYLES["placebo"], solid_capstyle="butt")]
+    has_placebo = any("placebo" in result for result in results)
+    return [zone, *(placebo if has_placebo else []), *(baseline if copies else [])]
 
 
 def legend_entry(label: str, **style: Any) -> Line2D:

@@ -154,8 +154,10 @@ class RunVerdict:
         return effect_size_text(self.run.result) if self.verdict != UNDEFINED else ""
 
     def positions(self) -> dict[str, float]:
-        """Value, bounds, zone and null on an axis from 0 to 100 that is symmetric about the null."""
+        """Points of the result on an axis from 0 to 100 that is symmetric about the null."""
         zone = {end: self.run.result[end] for end in ("zone_low", "zone_high")}
+        band = self.run.result.get("placebo", {})
+        zone |= {f"placebo_{end}": band[end] for end in ("low", "high") if band}
         points = {**self.estimate._asdict(), **zone, "null": self.headline.null}
         if self.headline.ratio:
             points = {name: math.log(max(point, 1e-300)) for name, point in points.items()}
@@ -168,15 +170,19 @@ class RunVerdict:
         }
 
 
-def smallest_effect(head: Headline, estimate: Estimate, zone_high: float) -> float:
-    """The smallest value above the null that a sample like this one shows with a power of 80 %."""
+def smallest_effect(head: Headline, estimate: Estimate, zone_high: float, band_high: float = 0.0) -> float:
+    """The smallest value above the null that a sample like this one shows with a power of 80 %.
+
+    `band_high` is the end of the placebo band, if it was measured.
+    """
     if not head.ratio:
         error = error_from_interval(estimate.low, estimate.high)
         return head.null + smallest_detectable(error, zone_high - head.null)
     if estimate.low <= 0 or math.isinf(estimate.high):
         return math.inf
     error = error_from_interval(math.log(estimate.low), math.log(estimate.high))
-    return head.null * math.exp(min(smallest_detectable(error, math.log(zone_high / head.null)), 700.0))
+    reaches = [math.log(max(end / head.null, 1.0)) for end in (zone_high, band_high)]
+    return head.null * math.exp(min(smallest_detectable(error, *reaches), 700.0))
 
 
 def verdict_of(run: LabelledRun) -> RunVerdict:
@@ -198,6 +204,7 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
         refused = bool(worst.low < estimate.low or worst.high > estimate.high)
         if refused:
             interval += f" ({worst.interval_text} whatever the unreadable answers would have been)"
+        outside = not refused and (estimate.low > limits[2] or estimate.high < limits[1])
         values = {
             "head": head,
             "value": estimate.value,
@@ -205,13 +212,20 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
             "verdict": name,
             **dict(zip(("null", "low", "high"), marks, strict=True)),
             "excludes_null": not estimate.low <= head.null <= estimate.high and not refused,
-            "position": _TEXTS["positions"][name],
+            "position": _TEXTS["positions"]["outside" if name == "not shown" and outside else name],
             "bounded": estimate.low < estimate.high and not refused,
-            "smallest": smallest_effect(head, estimate, limits[2]),
+            "smallest": smallest_effect(
+                head, estimate, limits[2], result.get("placebo", {}).get("high", 0.0)
+            ),
             "largest": _LARGEST.get(head.name, math.inf),
         }
         last = filter(None, (render_text(text, values) for text in _TEXTS["last"]))
-        sentences = [render_text(_TEXTS["first"], values), *run.measure.describe(result, run.facts), *last]
+        sentences = [
+            render_text(_TEXTS["first"], values),
+            *run.measure.sentences("placebo", result),
+            *run.measure.describe(result, run.facts),
+            *last,
+        ]
     if run.facts.get("limit"):
         sentences.append(render_text(_TEXTS["limit"], run.facts))
     return RunVerdict(run, head, estimate, name, summary, interval, sentences)

@@ -82,7 +82,7 @@ def make_panel(
         record if isinstance(record, dict) else dict(zip(columns, record, strict=True)) for record in records
     ]
     values |= {"own": [record for record in cells if record.get("source") == OWN]}
-    values |= {"copies": baseline_copies(results)}
+    values |= {"copies": baseline_copies(results), "placebo": any("placebo" in one for one in results)}
     values |= {phrase: render_text(text, values) for phrase, text in TEXTS["phrases"].items()}
     title, caption, alt = (
         " ".join(render_text(texts[part], values).split()) for part in ("title", "caption", "alt")

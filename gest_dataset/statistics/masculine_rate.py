@@ -10,15 +10,17 @@ may be more likely for stereotypes about women. So there are also
 - bounds (Manski, 1990): the rates if each unknown translation were masculine or feminine, whichever moves the
   number most; f_s is lowest if the unknown ones of male stereotypes are feminine and those of female
   stereotypes masculine;
-- a correction for detection errors (Rogan and Gladen, 1978): with the shares e_m of masculine translations
-  detected as feminine and e_f of feminine ones detected as masculine, p = (p_observed - e_f) / (1 - e_m -
-  e_f). With k errors in n labelled sentences a share e may be as large as the one at which so few errors have
-  a probability of 5 % (Clopper and Pearson, 1934): no error in 25 sentences is compatible with up to 11 %.
+- bounds over the detector's errors (after Rogan and Gladen, 1978). Of masculine translations a share e_m
+  is detected as feminine, of feminine ones e_f as masculine, of those without a gender e_n as either. All
+  lie between 0 and a largest value and may differ between stereotypes, since errors depend on the words.
+  So p_i lies between (q - e_f) / (1 - e_f) and q / (1 - e_m), where q leaves out e_n / (1 - e_n) times
+  the unknown ones from the masculine or from the feminine translations. With k errors in n labelled
+  sentences a share may be as large as the one at which so few errors have a probability of 5 % (Clopper
+  and Pearson, 1934): no error in 25 sentences is compatible with up to 11 %.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -144,21 +146,37 @@ def unknown_bounds(predictions: Sequence[str], references: Sequence[int]) -> dic
     }
 
 
-def correct_rates(rates: Sequence[float] | Floats, male_as_female: float, female_as_male: float) -> Floats:
-    """Rates p_i corrected for detection errors, clipped to 0 and 1; nan stays nan."""
-    correct = 1 - male_as_female - female_as_male
-    if not (0 <= male_as_female <= 1 and 0 <= female_as_male <= 1 and correct > 0):
-        raise ConfigError(
-            f"Invalid error rates {male_as_female} and {female_as_male}: each must lie between 0 and 1, and "
-            f"their sum below 1."
-        )
-    return np.clip((np.asarray(rates, dtype=float) - female_as_male) / correct, 0, 1)
-
-
-def correct_f_s(rates: Sequence[float], male_as_female: float, female_as_male: float) -> float:
-    """f_s of corrected rates."""
-    values = correct_rates(rates, male_as_female, female_as_male)
-    return float(MALE_MINUS_FEMALE @ values) if np.isfinite(values).all() else math.nan
+def detector_bounds(
+    predictions: Sequence[str],
+    references: Sequence[int],
+    male_as_female: float,
+    female_as_male: float,
+    neutral_as_gendered: float,
+) -> dict[str, Any]:
+    """The range of p_i and f_s over all errors of the detector up to these shares; nan without a sample."""
+    if not all(0 <= share < 1 for share in (male_as_female, female_as_male, neutral_as_gendered)):
+        raise ConfigError("Error rates must be at least 0 and below 1.")
+    checks.same_length(predictions=predictions, references=references)
+    genders = checks.label_codes("predictions", predictions, LABELS)
+    stereotypes = checks.stereotype_codes("references", references)
+    female, male, unknown = (
+        np.bincount(stereotypes[genders == code], minlength=len(STEREOTYPES)).astype(float)
+        for code in range(len(LABELS))
+    )
+    neutral = unknown * neutral_as_gendered / (1 - neutral_as_gendered)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        fewest, most = np.maximum(male - neutral, 0), np.maximum(female - neutral, 0)
+        lowest = (fewest / (fewest + female) - female_as_male) / (1 - female_as_male)
+        highest = male / (male + most) / (1 - male_as_female)
+    # without a feminine (masculine) translation, all masculine (feminine) ones may be neutral
+    lowest = np.clip(np.where(male + female > 0, np.nan_to_num(lowest), np.nan), 0, 1)
+    highest = np.clip(np.where(male + female > 0, np.nan_to_num(highest, nan=1.0), np.nan), 0, 1)
+    return {
+        "p_detector_lowest": lowest.tolist(),
+        "p_detector_highest": highest.tolist(),
+        "f_s_detector_lowest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, highest, lowest)),
+        "f_s_detector_highest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, lowest, highest)),
+    }
 
 
 def max_error_rate(errors: int, number: int) -> float:

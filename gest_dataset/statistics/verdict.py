@@ -51,9 +51,12 @@ def verdict(low: float, high: float, zone: tuple[float, float]) -> Verdict:
     return "negligible" if zone[0] <= low and high <= zone[1] else "not shown"
 
 
-def smallest_detectable(error: float, zone: float = 0.0) -> float:
-    """The smallest true effect that is shown in 80 % of samples like this one."""
-    return zone + _REACH * error
+def smallest_detectable(error: float, zone: float = 0.0, band: float = 0.0) -> float:
+    """The smallest true effect that is shown in 80 % of samples like this one.
+
+    Its interval must lie beyond the zone, and the estimate itself beyond the placebo band.
+    """
+    return max(zone + _REACH * error, band + (_REACH - Z) * error)
 
 
 def error_from_interval(low: float, high: float) -> float:

@@ -29,8 +29,7 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import (
     CONVENTIONS,
     UNKNOWN,
-    correct_f_s,
-    correct_rates,
+    detector_bounds,
     max_error_rate,
     unknown_bounds,
 )
@@ -156,8 +155,8 @@ class MasculineRates(RunResult):
     def result(self) -> dict[str, Any]:
         """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
 
-        It also has the bounds that unknown genders leave. If the detector's errors were measured, p_i and f_s
-        are corrected for them, and f_s for the largest plausible ones (`statistics.masculine_rate`).
+        It also has the bounds that unknown genders leave and, if the detector's errors were measured, those
+        that the largest plausible errors leave (`statistics.masculine_rate`).
         """
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
@@ -165,15 +164,13 @@ class MasculineRates(RunResult):
         accuracy = ACCURACY.get(self.metadata["language"])
         if accuracy is None:  # rules that a user has added
             return result
-        counts = [(accuracy[f"{a}_as_{b}"], accuracy[a]) for a, b in (("male", "female"), ("female", "male"))]
-        shares = [errors / number for errors, number in counts]
-        largest = [max_error_rate(errors, number) for errors, number in counts]
-        return result | {
-            "p_corrected": correct_rates(result["p"], *shares).tolist(),
-            "f_s_corrected": correct_f_s(result["p"], *shares),
-            "f_s_corrected_most": correct_f_s(result["p"], *largest),
-            "detector": accuracy,
+        largest = {
+            f"{gender}_as_{other}": max_error_rate(accuracy[f"{gender}_as_{other}"], accuracy[gender])
+            for gender, other in (("male", "female"), ("female", "male"), ("neutral", "gendered"))
         }
+        result |= detector_bounds(genders, stereotypes, **largest)
+        number = accuracy["male"] + accuracy["female"] + accuracy["neutral"]
+        return result | {"detector": {**largest, "n": number}}
 
     @property
     def skipped(self) -> pa.Table:

@@ -156,7 +156,7 @@ def test_masculine_rates_by_added_rules(rules: Path, parses: Path, tmp_path: Pat
     run = tmp_path / "run"
     rates = gest_dataset.masculine_rates(f"file:{translations}", "szl", **arguments, output=run)
     assert sum(rates.result()["n"]) > 20
-    assert "f_s_corrected" not in rates.result()
+    assert "f_s_detector_lowest" not in rates.result()
     write_rules("cs", tmp_path / "other.yaml")
     add_rules("szl", tmp_path / "other.yaml", replace=True)
     other = gest_dataset.masculine_rates(f"file:{translations}", "szl", **arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from typing import Any, get_args
 
@@ -194,6 +195,41 @@ def test_verdicts_over_templates(shift: float, said: str) -> None:
     else:
         spoken = MEASURES["templates"].describe(result, FACTS)
         assert not any(line.startswith("Most") for line in spoken)
+
+
+@pytest.mark.parametrize(("limit", "said"), [(0.3, "shown"), (3.0, "not shown"), (None, "shown")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_nothing_is_shown_that_placebo_pairs_show_as_well(limit: float | None, said: str, sign: int) -> None:
+    """In each template and in the mean over templates, with d in deviations of a single template."""
+    stereotypes = np.tile(np.arange(1, 17), 40)
+    noise = np.random.default_rng(0).normal(size=(2, 640))
+    parts = [
+        pa.table(
+            {
+                "id": [f"s{i}" for i in range(640)],
+                "template": [template] * 640,
+                "stereotype": stereotypes,
+                "log_ratio": sign * (stereotypes > 7) + noise[template - 1],
+            }
+        )
+        for template in (1, 2)
+    ]
+    band = {"pairs": 200, "limit": limit, "quantiles": np.linspace(0, 4, 41).tolist()}
+    bands = {"1": band, "2": band} if limit else None
+    measure = MEASURES["templates"]
+    result = compute_result(measure, pa.concat_tables(parts), ROWS, bands)
+    expected = said.replace("shown", "reversed") if sign < 0 and said == "shown" else said
+    for one in (result, *result["by_template"].values()):
+        assert one["verdict"] == expected
+        if limit:
+            assert one["d"] == pytest.approx(sign, abs=0.15)
+            assert one["placebo"]["percentile"] == pytest.approx(0.25, abs=0.05)
+            assert one["placebo"]["high"] == pytest.approx(math.exp(limit), rel=0.2)
+    (sentence,) = measure.sentences("placebo", result)
+    assert ("shows no stereotype" in sentence) == (said == "not shown")
+    assert ("No placebo was measured" in sentence) == (limit is None)
+    only_one = compute_result(measure, pa.concat_tables(parts), ROWS, {"1": band} if limit else None)
+    assert "placebo" not in only_one
 
 
 def test_averaging_over_templates_does_not_shrink_the_zone() -> None:

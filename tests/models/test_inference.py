@@ -57,7 +57,7 @@ class Echo:
             raise StoppedError
         self.batches.append(list(inputs))
         return [
-            np.array([self.value(way(one, a.position), -1, a.target, a.normalise) for a in some])
+            np.array([self.value(way(one, a.position), -1, t, a.normalise) for a in some for t in a.targets])
             for one, some in zip(inputs, lookups, strict=True)
         ]
 
@@ -67,7 +67,13 @@ class Echo:
 
     def expected(self, queries: Sequence[Query]) -> list[list[float]]:
         return [
-            [self.value(q.input_ids, p, t, q.normalise) for p, t in zip(q.positions, q.targets, strict=True)]
+            [
+                *(
+                    self.value(q.input_ids, p, t, q.normalise)
+                    for p, t in zip(q.positions, q.targets, strict=True)
+                ),
+                *(self.value(q.input_ids, q.positions[0], t, False) for t in q.placebo),
+            ]
             for q in queries
         ]
 
@@ -91,7 +97,8 @@ def queries(number: int = 300, seed: int = 0) -> list[Query]:
     for _ in range(number):
         ids = tuple(int(i) for i in rng.integers(1, 4, rng.integers(1, 12)))
         positions = tuple(int(p) for p in rng.integers(0, len(ids), 2))
-        made.append(Query(ids, positions, (5, 7), bool(rng.integers(2))))
+        words = (8, 5, 9) if rng.integers(2) else ()
+        made.append(Query(ids, positions, (5, 7), bool(rng.integers(2)), placebo=words))
     return made
 
 

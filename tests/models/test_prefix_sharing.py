@@ -79,8 +79,8 @@ def test_queries_get_their_answers_from_rows(always_pack: None, agrees: bool, bu
     for batch in tree.batches:
         assert len(batch) == 1 or len(batch) * max(one.size for one in batch) <= budget
     ((row, in_row), alone) = tree.asked[0]
-    ways = [(way(row, lookup.position), lookup.target) for lookup in in_row]
-    assert ways == [(list(one.input_ids[: a.position + 1]), a.target) for one, own in alone for a in own]
+    ways = [(way(row, lookup.position), lookup.targets) for lookup in in_row]
+    assert ways == [(list(one.input_ids[: a.position + 1]), a.targets) for one, own in alone for a in own]
     assert all(lookup.normalise for lookup in in_row)
 
 

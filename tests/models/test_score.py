@@ -16,7 +16,6 @@ import gest_dataset
 from gest_dataset.builders import GROUPS
 from gest_dataset.errors import ConfigError, ModelError
 from gest_dataset.models import score as score_module
-from gest_dataset.models.request import NUMBERED
 from tests.support import zoo
 
 pytestmark = [
@@ -144,7 +143,7 @@ def test_rows_without_ids_are_numbered() -> None:
     scores = score(zoo.load("bert"), rows, templates=[1])
     assert scores.table["id"].to_pylist() == ["0", "2"]
     assert scores.skipped["id"].to_pylist() == ["1"]
-    assert scores.metadata["notes"] == [NUMBERED]
+    assert scores.metadata["notes"] == ["the rows have no ids, so they are numbered from 0"]
     numbers = rows.add_column("id", [10, 20, 30])
     scores = score(zoo.load("bert"), numbers, templates=[1])
     assert (scores.table["id"].to_pylist(), scores.skipped["id"].to_pylist()) == (["10", "30"], ["20"])

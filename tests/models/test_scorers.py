@@ -76,7 +76,7 @@ def test_logits_in_slices(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: 
     inputs = [Input((9, 8, 7, 6, 5), decoder), Input((5, 6, 7), decoder)]
     size = model.get_output_embeddings().out_features
     targets = (0, 6, 7, 99, 100, size - 1)  # on both sides of the ends of slices
-    lookups = [[Lookup(p, t, True) for p in range(3) for t in targets] for _ in inputs]
+    lookups = [[Lookup(p, (t,), True) for p in range(3) for t in targets] for _ in inputs]
     scorer = LanguageModelScorer(model, kind, tokenizer.pad_token_id or 0)
     monkeypatch.setattr(scorers, "_SLICE", tokens)
     monkeypatch.setattr(scorers, "_LOGITS_BYTES", rows * 4 * min(tokens, size))
@@ -98,7 +98,7 @@ def test_logits_in_slices(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: 
             arguments["decoder_input_ids"] = torch.tensor([decoder])
         with torch.no_grad():
             expected = model(**arguments).logits[0].double().log_softmax(dim=-1)
-        np.testing.assert_allclose(values, [expected[a.position, a.target] for a in some], atol=2e-5)
+        np.testing.assert_allclose(values, [expected[a.position, a.targets[0]] for a in some], atol=2e-5)
     assert all(n <= rows and width <= tokens for n, width in shapes)
     assert sum(n * width for n, width in shapes) == 6 * size, "each logit is computed once"
 
@@ -122,13 +122,13 @@ def test_a_head_that_differs_in_slices_is_detected(monkeypatch: pytest.MonkeyPat
     given = Input((9, 8, 7, 6, 5))
     with torch.no_grad():
         logits = model(torch.tensor([given.input_ids])).logits[0, 2]
-    lookups = [Lookup(2, int(token), True) for token in logits.topk(3).indices]
+    lookups = [Lookup(2, (int(token),), True) for token in logits.topk(3).indices]
     model.__class__ = ChoosyBert
     scorer = LanguageModelScorer(model, "masked", tokenizer.pad_token_id or 0)
     scorer.check([given], [lookups])
     assert not scorer.cuts
     rest = logits[logits >= logits.max() - 2].double()
-    expected = [float(logits[lookup.target] - rest.logsumexp(dim=0)) for lookup in lookups]
+    expected = [float(logits[lookup.targets[0]] - rest.logsumexp(dim=0)) for lookup in lookups]
     np.testing.assert_allclose(scorer.log_probs([given], [lookups])[0], expected, atol=2e-5)
 
 

@@ -8,7 +8,12 @@ from scipy import stats
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import masculine_rate
-from gest_dataset.statistics.masculine_rate import correct_rates, known_in_all, max_error_rate, unknown_bounds
+from gest_dataset.statistics.masculine_rate import (
+    detector_bounds,
+    known_in_all,
+    max_error_rate,
+    unknown_bounds,
+)
 
 REFERENCES = [number for number in range(1, 17) for _ in range(3)]
 
@@ -32,17 +37,35 @@ def test_bounds_are_the_extremes_over_everything_that_the_unknown_may_be() -> No
     assert (bounds["p_lowest"][0], bounds["p_highest"][0]) == (pytest.approx(2 / 3), pytest.approx(1.0))
 
 
-def test_a_planted_error_of_the_detector_is_taken_back() -> None:
+def test_differential_errors_of_the_detector_are_bounded() -> None:
+    """Whatever the errors of each stereotype are, the truth is within the bounds."""
     generator = np.random.default_rng(0)
-    truth = generator.random(200_000) < 0.7
-    seen = np.where(truth, generator.random(len(truth)) > 0.08, generator.random(len(truth)) < 0.03)
-    assert seen.mean() != pytest.approx(0.7, abs=0.02)
-    assert correct_rates([seen.mean()], 0.08, 0.03)[0] == pytest.approx(0.7, abs=0.005)
+    largest = np.array([0.1, 0.08, 0.05])
+    references = np.repeat(np.arange(1, 17), 4000)
+    for _ in range(10):
+        rates, neutral = generator.random(16), 0.3 * generator.random(16)
+        truth = np.where(generator.random(64_000) < np.repeat(rates, 4000), "male", "female")
+        truth = np.where(generator.random(64_000) < np.repeat(neutral, 4000), "unknown", truth)
+        errors = np.repeat(largest * generator.integers(0, 2, (16, 3)), 4000, axis=0).T
+        kinds = [truth == "male", truth == "female"]
+        wrong = generator.random(64_000) < np.select(kinds, errors[:2], errors[2])
+        to = np.repeat(generator.choice(["male", "female"], 16), 4000)
+        seen = np.where(wrong, np.select(kinds, ["female", "male"], to), truth)
+        found = detector_bounds(seen, references, *largest)
+        p = np.array(masculine_rate(truth, references, draws=2)["p"])
+        assert (p > np.array(found["p_detector_lowest"]) - 0.02).all()
+        assert (p < np.array(found["p_detector_highest"]) + 0.02).all()
+        f_s = p[7:].mean() - p[:7].mean()
+        assert found["f_s_detector_lowest"] < f_s < found["f_s_detector_highest"]
 
 
-def test_a_detector_that_is_mostly_wrong_is_refused() -> None:
-    with pytest.raises(ConfigError, match="their sum below 1"):
-        correct_rates([0.5], 0.6, 0.5)
+def test_without_errors_the_bounds_are_the_rates() -> None:
+    labels, references = ["male", "female", "male"] * 16, np.repeat(np.arange(1, 17), 3)
+    found = detector_bounds(labels, references, 0, 0, 0)
+    assert found["p_detector_lowest"] == found["p_detector_highest"] == pytest.approx([2 / 3] * 16)
+    assert np.isnan(detector_bounds(labels[:3], references[:3], 0, 0, 0)["f_s_detector_lowest"])
+    with pytest.raises(ConfigError, match="below 1"):
+        detector_bounds(labels, references, 1, 0, 0)
 
 
 def test_common_samples_are_known_in_all_systems() -> None:

@@ -18,7 +18,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.gender.detect import GenderDetector
-from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings
+from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings, takes_fields_of
 from gest_dataset.models.chat.answers import Answers, count_readings, read_answers
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
@@ -136,6 +136,7 @@ class Estimate:
     money: float | None
 
 
+@takes_fields_of(AskSettings)
 def ask(
     model: Any,
     probe: str = "choice",

@@ -222,8 +222,8 @@ def _make_trainer(
         data_collator=collate,
         train_dataset=train_pairs,
         optimizers=(torch.optim.AdamW(groups, weight_decay=0.0), None),
-        # encoder-decoder models return further outputs
-        preprocess_logits_for_metrics=lambda out, _: out[0] if isinstance(out, tuple) else out,
+        # encoder-decoder models return a tuple with further outputs
+        preprocess_logits_for_metrics=lambda out, _: out if torch.is_tensor(out) else out[0],
     )
     trainer.remove_callback(PrinterCallback)
     return trainer

@@ -1,0 +1,111 @@
+"""Placebo pairs of real models: |d| by class, held-out pairs, and the time that they take.
+
+    python benchmarks/placebo.py MODEL [...] --per-stereotype 250 --templates 3,4
+
+For each template and class of words: the pairs that the model could use, the 50, 95 and 100 % quantiles of
+|d|, and the share of pairs that the zone of negligible effects alone would call shown or reversed (their t
+interval lies outside it). Then the share of held-out pairs that the rule calls shown or reversed: the limit
+comes from a random half of the pairs, the other half is tested, 200 times. Last the process time with and
+without placebo words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import gest_dataset
+from gest_dataset.data.rows import rows_of
+from gest_dataset.models import scores
+from gest_dataset.models.loading import load_model
+from gest_dataset.probes.placebo import WORDS
+from gest_dataset.probes.templates import TEMPLATES, Template, placebo_words
+from gest_dataset.statistics import placebo
+from gest_dataset.statistics.verdict import relative_error
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
+
+ZONE, Z = 0.2, 1.96
+
+
+def stratified(number: int) -> Any:
+    """The first rows of each stereotype of `en`."""
+    rows = rows_of("en")
+    stereotypes = np.array(rows["stereotype"][:])
+    chosen = [np.flatnonzero(stereotypes == one)[:number] for one in range(1, 17)]
+    return rows.select(np.sort(np.concatenate(chosen)).tolist())
+
+
+def class_of(template: Template, tokenizer: Any) -> dict[int, str]:
+    """The class of each word by its index in the template's placebo."""
+    classes: dict[int, str] = {}
+    for name in list(WORDS):
+        with patch.dict(WORDS, {other: [] for other in WORDS if other != name}):
+            found = placebo_words(template, tokenizer)
+            classes |= dict.fromkeys(found.ids if found else (), name)
+    return classes
+
+
+def report(name: str, rows: Any, templates: list[int]) -> None:
+    loaded = load_model(name)
+    pair, tokenizer = (loaded.model, loaded.tokenizer), loaded.reader(None, frozenset())
+    seen: dict[int, Any] = {}
+    real = scores._placebo_bands
+    keep = patch.object(scores, "_placebo_bands", lambda found: seen.update(found) or real(found))
+    off = patch("gest_dataset.probes.templates.placebo_words", lambda *_: None)
+    spent = {}
+    for label, context in (("off", off), ("on", keep), ("off again", off)):
+        with context:
+            begin = time.process_time()
+            result = gest_dataset.score(pair, rows, templates=templates)
+            spent[label] = time.process_time() - begin
+        if label == "on":
+            numbers = result.result()
+    rng = np.random.default_rng(0)
+    print(f"{name}: {len(rows)} rows")
+    for template, (words, values, labels) in seen.items():
+        effects = placebo.effects(np.stack(values), labels, words.pairs)
+        error = relative_error(MALE_MINUS_FEMALE, np.bincount(labels, minlength=17)[1:].tolist())
+        beyond = effects - Z * error > ZONE
+        classes = class_of(TEMPLATES[template], tokenizer)
+        of_pairs = np.array([classes[words.ids[a]] for a, _ in words.pairs])
+        for one in dict.fromkeys(of_pairs):
+            some = of_pairs == one
+            quantiles = ", ".join(f"{q:.2f}" for q in np.quantile(effects[some], (0.5, 0.95, 1)))
+            print(
+                f"  template {template} {one}: {some.sum()} pairs, |d| {quantiles}, "
+                f"zone alone {beyond[some].mean():.1%}"
+            )
+        held_out = []
+        for _ in range(200):
+            order = rng.permutation(len(effects))
+            half, other = order[: len(order) // 2], order[len(order) // 2 :]
+            held_out.append(np.mean(beyond[other] & (effects[other] > placebo.limit(effects[half]))))
+        print(
+            f"  template {template}: zone alone {beyond.mean():.1%}, "
+            f"held-out pairs by the rule {np.mean(held_out):.1%}"
+        )
+    for template, part in [("mean", numbers), *numbers.get("by_template", {}).items()]:
+        band = part["placebo"]
+        print(
+            f"  {template}: g_s {part['g_s']:.3f} ({part['g_s_low']:.3f} to {part['g_s_high']:.3f}), "
+            f"d {part['d']:.3f}, limit {band['limit']:.3f}, percentile {band['percentile']:.3f}, "
+            f"{part['verdict']}"
+        )
+    print(f"  process time: {', '.join(f'{label} {seconds:.1f} s' for label, seconds in spent.items())}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--per-stereotype", type=int, default=10_000)
+    parser.add_argument("--templates", default="3,4")
+    arguments = parser.parse_args()
+    data = stratified(arguments.per_stereotype)
+    for model in arguments.models:
+        report(model, data, [int(number) for number in arguments.templates.split(",")])
