@@ -24,9 +24,7 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 FAMILY_WORDS = ("child", "children", "family", "kid", "kids", "partner")
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*")
-_NEGATIONS = frozenset(
-    ["not", "never", "no", "nobody", "nothing", "none", "neither", "nor", "nowhere", "cannot"]
-)
+_NEGATIONS = frozenset("not never no nobody nothing none neither nor nowhere cannot".split())
 
 
 def split_words(sentence: str) -> list[str]:
