@@ -24,7 +24,9 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 FAMILY_WORDS = ("child", "children", "family", "kid", "kids", "partner")
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*")
-_NEGATIONS = frozenset("not never no nobody nothing none neither nor nowhere cannot".split())
+_NEGATIONS = frozenset(
+    ["not", "never", "no", "nobody", "nothing", "none", "neither", "nor", "nowhere", "cannot"]
+)
 
 
 def split_words(sentence: str) -> list[str]:
@@ -57,7 +59,7 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
         "length in words": np.array([float(len(words)) for words in split]),
         "negation": np.array([float(is_negated(sentence)) for sentence in sentences]),
         "mention of the family": np.array(mentions_any(sentences), dtype=float),
-        "commonness of words": np.array(commonness),
+        "word frequency": np.array(commonness),
     }
 
 
