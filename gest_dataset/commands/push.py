@@ -47,11 +47,12 @@ def run(
     )
     if as_json:
         entries = []
-        for plan, committed in ((asdict(one.plan), asdict(one.committed)) for one in done):
-            repository = plan.pop("repo")
-            del plan["missing"]
-            about = {"repo": repository.pop("id"), **repository, **plan}
-            entries.append({**about, "committed": committed.pop("made"), **committed})
+        for one in done:
+            facts, outcome = asdict(one.plan), asdict(one.committed)
+            repository = facts.pop("repo")
+            del facts["missing"]
+            about = {"repo": repository.pop("id"), **repository, **facts}
+            entries.append({**about, "committed": outcome.pop("made"), **outcome})
         show_json(entries)
         return
     for plan, committed in done:

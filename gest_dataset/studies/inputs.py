@@ -94,8 +94,8 @@ def collect_runs(
                 f"{versions}). Score both again with one version."
             )
         # a copy under another name has the same hash of weights
-        model = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
-        if group is not None and (other := by_model.setdefault((model, group(run)), run)) is not run:
+        identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
+        if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
             raise ConfigError(
                 f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
                 f"({other.manifest.model}, {manifest.model}). Give only one of them."
