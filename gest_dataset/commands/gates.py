@@ -84,7 +84,7 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")
                 if name == "g_s" and within_placebo(run.result, value):
-                    failures[-1] += " Pairs of words that differ in no gender show as much."
+                    failures[-1] += " Pairs of words of the same gender show effects as large."
             elif option == ABOVE and high > limit:
                 notes.append(
                     f"{label} is inconclusive: not shown to be above {limit:g}, but its upper bound is "

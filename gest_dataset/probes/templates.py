@@ -166,7 +166,7 @@ def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: 
     words = [text.slice(slot) for text, slot in zip(texts, slots, strict=True)]
     queries.check_distinct(*words)
     if not all(contexts):
-        raise SkipSampleError("nothing stands before the word")
+        raise SkipSampleError("there is no text before the word")
     if contexts[0] == contexts[1] and len(words[0]) == len(words[1]) == 1:
         last = len(contexts[0]) - 1
         ids = tokenizer.check_length(contexts[0])

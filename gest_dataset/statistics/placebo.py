@@ -1,4 +1,4 @@
-"""The placebo band: how much do pairs of words that differ in no gender show?
+"""The placebo band: how large is the effect of words that do not differ in gender?
 
 A pair of words has the score ln P(first) - ln P(second) in each sample, and its effect is measured like that
 of a masculine and a feminine word:

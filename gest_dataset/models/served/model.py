@@ -202,7 +202,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
             raise ModelError(
-                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {ids[:8]}, at the "
+                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {ids[:8]}, on the "
                 f"server {response['tokens'][:8]}. {advice}"
             )
     return tokenizer, []
