@@ -160,7 +160,7 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
 def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str) -> str:
     """Replace our sections where they stand; new ones follow the section before, or come last.
 
-    Families whose configs are not pushed keep their section.
+    Families whose configs are not pushed keep their example.
     """
     names = list(configs_of(header))
     configs = [config for config in CONFIGS.values() if config.name in names]
