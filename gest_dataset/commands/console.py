@@ -116,10 +116,7 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
 
 
 def print_table(table: Table, console: Console = out) -> None:
-    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off.
-
-    A table with long texts that is too wide is printed as a list.
-    """
+    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off."""
     for column in table.columns[1:]:
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
     widths_of_others = [column.min_width or 0 for column in table.columns[1:]]

@@ -42,10 +42,7 @@ def _option(name: str, default: Any, entry: str | Mapping[str, Any]) -> Any:
 
 
 def complete(tables: list[str], pattern: str = "{}", several: bool = False) -> Callable[[str], list[str]]:
-    """A completion function for the names in some tables, which are imported when the shell asks.
-
-    With `several`, the last name of a list with commas is completed.
-    """
+    """A completion function for the names in some tables, which are imported when the shell asks."""
 
     def names(incomplete: str) -> list[str]:
         offered: list[str] = []

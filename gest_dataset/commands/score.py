@@ -118,10 +118,7 @@ def run(
 
 
 def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> dict[str, PowerAnalysis]:
-    """The power analysis of each config, or of the user's own rows.
-
-    Configs that have none are left out, or raise an error if it is `strict`.
-    """
+    """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
     from gest_dataset.measures.power import power_analysis

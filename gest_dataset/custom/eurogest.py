@@ -58,15 +58,12 @@ def eurogest_languages() -> Mapping[str, Language]:
 
 @dataclass(frozen=True)
 class ImportedLanguage:
-    """The configs of one language, and the number of rows that were left out, by reason.
-
-    `problem` says why the neutral sentences are not a config, if there are any.
-    """
+    """The configs of one language, and the number of rows that were left out, by reason."""
 
     language: str
     configs: tuple[Config, ...]
     dropped: Mapping[str, int]
-    problem: str = ""
+    problem: str = ""  # why the neutral sentences are not a config
 
 
 def import_eurogest(

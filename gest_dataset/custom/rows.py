@@ -52,17 +52,13 @@ class RejectedRowError(ValueError):
 
 @dataclass
 class FileRows:
-    """The rows of one input file: `rows` for the config, and `rejected` ones with their reason.
-
-    `columns` has the file's name of each field. `number` is the count of all rows; `numbers` maps the id of a
-    row to its row number in the file.
-    """
+    """The rows of one input file: `rows` for the config, and `rejected` ones with their reason."""
 
     path: Path
-    columns: Mapping[str, str]
-    number: int
+    columns: Mapping[str, str]  # the file's name of each field
+    number: int  # of all rows
     rows: list[Row] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)  # rows in the file, by id
     rejected: list[Row] = field(default_factory=list)
 
     def reject(self, number: int, cells: Row, reason: object) -> None:

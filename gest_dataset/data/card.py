@@ -181,10 +181,7 @@ def built_header(builds: Sequence[Built]) -> str:
 
 
 def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], **values: Any) -> str:
-    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config.
-
-    The types of the columns are in the Parquet files.
-    """
+    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config."""
     configs = []
     for name in rows:
         files = [{"split": "test", "path": f"{name}/test-*.parquet"}]

@@ -52,7 +52,6 @@ class Source:
 
     @property
     def url(self) -> str:
-        """The address of the file."""
         return f"{UPSTREAM_URL}/{self.repository}/{self.commit}/{self.path}"
 
 
@@ -64,7 +63,6 @@ class Verified:
     content: bytes = field(repr=False)
 
     def read_bytes(self) -> bytes:
-        """The bytes, as `Path.read_bytes` returns them."""
         return self.content
 
     def __str__(self) -> str:

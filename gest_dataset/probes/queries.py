@@ -183,13 +183,11 @@ def likelihood(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> tuple[Q
         return (query,)
     start = tokenizer.with_start(tokens)[1] + tokens.special.index(False)
     after_start = sum(position < start for position in query.positions)
+    first_targets, targets = query.targets[:after_start], query.targets[after_start:]
+    positions = tuple(position - start for position in query.positions[after_start:])
     queries = (
-        Query(query.input_ids[:start], query.positions[:after_start], query.targets[:after_start]),
-        Query(
-            query.input_ids[start:],
-            tuple(position - start for position in query.positions[after_start:]),
-            query.targets[after_start:],
-        ),
+        Query(query.input_ids[:start], query.positions[:after_start], first_targets),
+        Query(query.input_ids[start:], positions, targets),
     )
     return tuple(part for part in queries if part.targets)
 

@@ -85,18 +85,13 @@ def model_families() -> dict[str, list[str]]:
 @cache
 def english_models() -> tuple[PublishedRates, ...]:
     """Tables 9 and 10: masked and causal models in English templates, on GEST 1.0."""
-    return tuple(
-        PublishedRates(
-            row["model"],
-            kind,
-            row["template"],
-            np.power(10, row["mean_log10_ratio"]).tolist(),
-            row["g_s"],
-            row.get("spread"),
-        )
-        for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal"))
-        for row in published.load(table)["rows"]
-    )
+    models = []
+    for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal")):
+        for row in published.load(table)["rows"]:
+            rates = np.power(10, row["mean_log10_ratio"]).tolist()
+            one = (row["model"], kind, row["template"], rates, row["g_s"], row.get("spread"))
+            models.append(PublishedRates(*one))
+    return tuple(models)
 
 
 @cache

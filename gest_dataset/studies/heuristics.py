@@ -78,10 +78,7 @@ def draw_sheet(
     number: int | None = None,
     seed: int = 0,
 ) -> dict[Stratum, tuple[int, int]]:
-    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many.
-
-    An existing sheet is never overwritten: it may have labels.
-    """
+    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many."""
     sheet = Path(sheet)
     if bool(runs) == (swaps is not None):
         raise ConfigError("Draw a sheet either from runs of gest masculine-rate or from --swaps FILE.")

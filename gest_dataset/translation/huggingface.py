@@ -207,10 +207,7 @@ def _translate(
 
 @torch.inference_mode()
 def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, int]]:
-    """For each text of a batch its translation and its number of tokens.
-
-    Every output ends at its own longest length, whatever its batch.
-    """
+    """For each text of a batch its translation and its number of tokens."""
     model, tokenizer = loaded.model, loaded.tokenizer
     prefixed = [loaded.prefix + text for text in texts]
     inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)

@@ -170,12 +170,9 @@ def write_pairs(
     pairs: Pairs,
     settings: Mapping[str, Any],
     command: Sequence[str],
-    unknown: Mapping[str, Any],
+    unknown: Mapping[str, Any],  # sources of a file that are not in GEST
 ) -> None:
-    """Write the settings first and the card last: what a card names is complete.
-
-    `unknown` are the sources of a file that are not in GEST.
-    """
+    """Write the settings first and the card last: what a card names is complete."""
     yields = {
         "command": list(command),
         "settings": dict(settings),

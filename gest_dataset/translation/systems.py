@@ -28,18 +28,15 @@ SYSTEMS = ("hf:MODEL_OR_PATH", *SERVICES, "chat:MODEL", "file:PATH")
 
 @dataclass(frozen=True)
 class Translated:
-    """Translations in the order of the texts; the counts are of distinct texts.
-
-    `units` were translated now in `seconds`, without loading. `stopped` is why a translator could not finish.
-    """
+    """Translations in the order of the texts; the counts are of distinct texts."""
 
     translations: list[Translation]
     cached: int
     new: int
     failed: int
-    units: int
-    seconds: float
-    stopped: str = ""
+    units: int  # that were translated now
+    seconds: float  # without loading
+    stopped: str = ""  # why the translator could not finish
 
 
 def open_translator(

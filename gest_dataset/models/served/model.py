@@ -44,15 +44,11 @@ _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A causal model under its name at a server with the methods of a `LoadedModel`.
-
-    What the server supports is detected when it is first needed: `capabilities` and `tokenizer` for scores,
-    `chat_format` for answers. `entry` is the server's description of the model.
-    """
+    """A causal model under its name at a server with the methods of a `LoadedModel`."""
 
     name: str
     client: Client
-    entry: Mapping[str, Any]
+    entry: Mapping[str, Any]  # the server's description of the model
     tokenizer_name: str | None = None
     kind: str = "causal"
     revision: None = None
