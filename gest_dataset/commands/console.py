@@ -176,7 +176,7 @@ def show_lacking(failed: dict[str, object]) -> dict[str, str]:
     for code in lacking:
         del failed[code]
     if lacking:
-        err.print(f"Left out, the system lacks them: {', '.join(lacking)}\n{next(iter(lacking.values()))}")
+        err.print(f"Skipped (not supported): {', '.join(lacking)}\n{next(iter(lacking.values()))}")
     return lacking
 
 

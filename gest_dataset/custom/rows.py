@@ -30,7 +30,7 @@ DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
 # Reasons for rejecting a row, besides those of `builders.pairs` and `gender.texts.damage`
 UNKNOWN = "not a sentence of GEST"
-DISAGREE = "id, source and stereotype are not of one sentence"
+DISAGREE = "id, source and stereotype belong to different sentences"
 DUPLICATE = "a duplicate"
 ENGLISH = "still English"
 SCRIPT = "in another script"

@@ -176,8 +176,8 @@ def _check_rows(run: Run, source: Repo, content: bytes) -> None:
         accepted = fingerprint(CONFIGS[config]) if ours.equals(theirs) else accepted
     if accepted != run.manifest.data_fingerprint:
         raise HubError(
-            f"{run.path} was measured on other rows of {config} than {source} has. Choose a commit with "
-            f"these rows with --revision, push them (`gest push`), or score the model again."
+            f"{run.path} was measured on rows of {config} that differ from those of {source}. Choose a "
+            f"commit with these rows (--revision), push them (`gest push`), or score the model again."
         )
 
 

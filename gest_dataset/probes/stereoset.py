@@ -87,7 +87,7 @@ def _fill_context(
     tokens = tokenizer(text)
     slots = [tokens.slot(*span) for span in spans]
     if any(left.stop > right.start for left, right in pairwise(slots)):
-        raise SkipSampleError(f"one token stands in two places of {BLANK}")
+        raise SkipSampleError(f"one token covers parts of two {BLANK} slots")
     return tokens, slots
 
 

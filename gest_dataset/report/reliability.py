@@ -115,7 +115,7 @@ def _creators(run: Run) -> dict[str, Any]:
 def _confounders(run: Run) -> dict[str, Any]:
     """g_s with the sentences adjusted for their other properties."""
     if run.manifest.measure != "templates":
-        raise _Unavailable("the properties are those of English sentences")
+        raise _Unavailable("these properties are defined for English sentences only")
     scores, stereotypes, sentences = _sentences(run)
     return {"confounders": adjusted_g_s(scores, stereotypes, sentence_properties(sentences))}
 

@@ -68,7 +68,7 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
             if tokenizer.convert_tokens_to_ids(token) not in unknown
         }
         if tokens and language not in tokens:
-            others = ", ".join(code for code in tokens if code != "en") or "none of our languages"
+            others = ", ".join(code for code in tokens if code != "en") or "none of the supported languages"
             raise UnsupportedLanguageError(
                 f"{name!r} ({family}) has no token for {wanted.name} ({language}), only for {others}."
             )

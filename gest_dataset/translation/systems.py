@@ -172,7 +172,7 @@ def translate_distinct(
     if work.stopped:
         raise TranslationStoppedError(
             f"{work.stopped}\n{work.cached + work.new} of {len(set(texts))} texts are translated and cached; "
-            f"the same command resumes."
+            f"rerun the same command to resume."
         )
     return {made.source: made for made in work.translations}
 
