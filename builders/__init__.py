@@ -1,7 +1,5 @@
 """The registry of all configs of `gest`: `configs.yaml` describes them, the other modules read their rows."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

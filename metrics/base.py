@@ -1,7 +1,5 @@
 """The base class of the `evaluate` modules: it checks inputs and can score a model first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources

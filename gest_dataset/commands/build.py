@@ -1,7 +1,5 @@
 """`gest build`: configs as Parquet files, as text or CSV, or as tasks of lm-evaluation-harness."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

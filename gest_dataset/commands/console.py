@@ -1,7 +1,5 @@
 """Printing of commands: results go to standard output, everything else to standard error."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

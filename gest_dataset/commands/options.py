@@ -1,7 +1,5 @@
 """The options of commands: `options.yaml` has their help, and here are checks that several commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import Parameter, signature

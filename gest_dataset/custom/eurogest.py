@@ -6,8 +6,6 @@ shows the speaker's gender) or a neutral translation. A local copy is such a fil
 whose path has a language's English name or code. All translations are by Google Translate.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

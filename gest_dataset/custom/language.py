@@ -1,7 +1,5 @@
 """`add_language`: checks a user's files and stores the valid rows as two configs."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Rows of a user's table: the field of each column, the GEST sentence of each row, and rejected rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Stores and removes custom configs. A stored config is available at once and in later processes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field

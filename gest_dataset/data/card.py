@@ -3,8 +3,6 @@
 The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the same sections.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -4,8 +4,6 @@
 they take as one text or as a list; the texts are in `builders/families.ini`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@
 cache, and is verified against its git blob id on every read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

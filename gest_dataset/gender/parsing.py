@@ -1,7 +1,5 @@
 """Texts to trees: transliterate, parse with the cache, and map words back to the text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

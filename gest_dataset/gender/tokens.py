@@ -1,7 +1,5 @@
 """Tokens and trees of Universal Dependencies, with the positions of the words in the text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

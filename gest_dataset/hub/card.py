@@ -4,8 +4,6 @@ Only the keys of the YAML header that change are rewritten, so comments, quotes 
 Our sections of the text stand between markers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`gest_dataset.push`: configs to a dataset on the Hub, and metrics to Spaces, each in one commit."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import re

@@ -4,8 +4,6 @@ Each `.eval_results/*.yaml` has the headline of one run, with its interval, verd
 result is only proposed if the dataset on the Hub has the rows that the run was measured on.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """Choices of chat models: who would say a sentence, a man, a woman or neither (after GenderBench)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gest_dataset.measures.grid import EMPTY, Axis, Estimate, Grid, Line, number_lines, stereotype_lines

@@ -4,8 +4,6 @@ Probe scores -> inputs -> statistic -> result -> headline, grid, sentences. Text
 `measures.yaml`, functions in the modules of the measures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

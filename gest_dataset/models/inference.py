@@ -5,8 +5,6 @@ Queries that share an input share its pass, and texts of a causal model may shar
 when the device runs out of memory. Values are cached per pass, so an interrupted run continues.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from base64 import b64decode, b64encode

@@ -6,8 +6,6 @@ each token's predecessor. An attention mask lets each token attend to its own te
 more, but every token then attends over more foreign tokens, so rows are cut where the total cost is lowest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap

@@ -4,8 +4,6 @@ Their contrasts show how far a model moves words between stereotypes for reasons
 (`statistics.placebo`). The lists are sorted by frequency, so that neighbours are equally frequent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

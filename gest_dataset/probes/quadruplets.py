@@ -5,8 +5,6 @@ the keyword's tokens, all masked at once. `cs` is the CrowS-Pairs score: over th
 share, each masked in turn, the sum of ln P in the first minus that in the second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial

@@ -7,8 +7,6 @@ has such a head, else eq. 4 over the candidate's tokens given the context (eq. 5
 measure, which scores candidate and context separately (criticised in appendix E).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Pikuliak et al. (2024), whose table 2 has the templates. The extended templates 
 words and wordings, to measure how much of a model's g_s is due to the template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial

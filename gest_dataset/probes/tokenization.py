@@ -1,7 +1,5 @@
 """Tokenized texts for the probes: tokens with their character spans, and what a probe needs of a model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

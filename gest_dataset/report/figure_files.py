@@ -8,8 +8,6 @@ DIR/results.tex                          the headlines of the runs (package `boo
 Letters that are not Latin need an engine of LaTeX that reads Unicode (LuaLaTeX, XeLaTeX).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

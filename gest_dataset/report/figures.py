@@ -1,7 +1,5 @@
 """The figures of reports, studies and sweeps: charts with marks (intervals or a scatter), and heat maps."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Sequence

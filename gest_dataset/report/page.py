@@ -4,8 +4,6 @@ The page loads nothing, and its content security policy allows only its own styl
 escaped, with invisible characters shown as escapes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -4,8 +4,6 @@ Reliability of the profile, agreement of templates, shares of variance, creators
 sentences, and what translations without a gender leave open.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Paired comparisons of runs on the same samples, or of languages on the same sources."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

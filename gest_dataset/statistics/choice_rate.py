@@ -29,8 +29,6 @@ Where the probabilities of the letters are known, `choice_rate_of_shares` uses t
 option.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations

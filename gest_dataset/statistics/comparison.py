@@ -4,8 +4,6 @@ Both models' scores of a sample are resampled together, so that what the samples
 compared on the log scale, where they are additive: ln g_s(a) - ln g_s(b) = ln [g_s(a) / g_s(b)].
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

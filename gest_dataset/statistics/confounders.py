@@ -1,7 +1,5 @@
 """Other explanations for a stereotype rate: properties and topics of sentences, and word frequencies."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

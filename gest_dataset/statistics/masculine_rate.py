@@ -19,8 +19,6 @@ may be more likely for stereotypes about women. So there are also
   and Pearson, 1934): no error in 25 sentences is compatible with up to 11 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -11,8 +11,6 @@ templates limits are averaged: that is the quantile of the mean effect if a pair
 are as dependent as they can be.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -45,7 +43,9 @@ def effects(values: npt.ArrayLike, stereotypes: Sequence[int], pairs: Sequence[t
     several = sizes > 1
     spreads = np.sqrt((squares[several] / (sizes[several, None] - 1)).mean(axis=0))
     ln_g_s = MALE_MINUS_FEMALE @ (means[:, left] - means[:, right])
-    return np.abs(np.divide(ln_g_s, spreads, out=np.zeros_like(ln_g_s), where=spreads > 0))
+    d = np.zeros_like(ln_g_s)
+    np.divide(ln_g_s, spreads, out=d, where=spreads > 0)
+    return np.asarray(np.abs(d))
 
 
 def limit(sizes: npt.ArrayLike) -> float:

@@ -4,8 +4,6 @@
 `stereotypes` counts from 0. The profile is the 16 means of ln r (ln q_i).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

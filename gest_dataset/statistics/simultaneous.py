@@ -11,8 +11,6 @@ Shaikh and Wilhelm, 2024, Review of Economic Studies 91). In 95 % of cases no ra
 rank.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

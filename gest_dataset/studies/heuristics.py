@@ -9,8 +9,6 @@ Shares of a row of the confusion matrix have Agresti-Coull intervals. Shares of 
 the size of each stratum (`statistics.shares`: Wilson's interval of a weighted mean).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ sentences (table 7). Outside of table 7 a model has one method, as in the paper:
 score, any other model that of a next-sentence head if there is one.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Suites: the YAML file of a sweep, read as a list of models."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import Counter, defaultdict

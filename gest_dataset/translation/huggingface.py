@@ -4,8 +4,6 @@ Texts are sorted by length and translated in batches under a budget of padded to
 generation settings of the model stay.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

@@ -3,8 +3,6 @@
 The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_rate` has the formulas.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ prompt. The two translations are a pair if exactly one word differs, both its fo
 paper's appendix G; it removes words that differ by chance, and variants with both genders.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter

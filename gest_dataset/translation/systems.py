@@ -1,7 +1,5 @@
 """Translate texts with a system; every distinct text is translated and paid for once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import closing, nullcontext

@@ -1,7 +1,5 @@
 """The interface of parsers, their format CoNLL-U, and the parser that reads a file of it."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

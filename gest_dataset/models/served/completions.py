@@ -4,8 +4,6 @@ A prompt is a list of token ids. Temperature and top_p are 1, so that probabilit
 a server can return is detected with one request of each kind before a run.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A model behind a server: log-probabilities from completions, answers from chat completions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
