@@ -1,11 +1,11 @@
 """The registry of all configs of `gest`: `configs.yaml` describes them, the other modules read their rows."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from gest_dataset.builders import custom_configs, families
@@ -20,25 +20,31 @@ Reader = Callable[..., Iterator[Row]]
 def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
     module, function = entry["read"].split(".")
     reader: Reader = getattr(import_module(f"gest_dataset.builders.{module}"), function)
-    arguments = entry.get("arguments", ())
     embedded = PACKAGE / entry["embedded"] if "embedded" in entry else None
-
-    def read(files: Mapping[str, File], dropped: Dropped) -> Iterator[Row]:
-        return reader(*arguments, [embedded] if embedded else list(files.values()), dropped)
-
     return Config(
         name=name,
         family=families.FAMILIES[entry["family"]],
         description=entry["description"],
         sources=tuple(entry.get("sources", ())),
         fields=KIND_FIELDS[entry["fields"]],
-        read=read,
+        read=partial(_read_rows, reader, entry.get("arguments", ()), embedded),
         published_rows=entry["rows"],
         languages=tuple(entry.get("languages", ["en"])),
         exact=entry.get("exact", True),
         version=entry.get("version", 1),
         embedded=embedded,
     )
+
+
+def _read_rows(
+    reader: Reader,
+    arguments: Sequence[str],
+    embedded: Path | None,
+    files: Mapping[str, File],
+    dropped: Dropped,
+) -> Iterator[Row]:
+    """The rows of a config; not a closure, so that builders can be pickled."""
+    return reader(*arguments, [embedded] if embedded else list(files.values()), dropped)
 
 
 BUILT_IN = {name: _read_config(name, entry) for name, entry in read_yaml("configs.yaml").items()}

@@ -1,7 +1,5 @@
 """The Hugging Face builder behind `load_dataset("gest", CONFIG)`."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What a config is: its name and description, its upstream files, and the function that reads its rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

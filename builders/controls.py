@@ -6,8 +6,6 @@ the sample as the random seed. To reproduce the authors' sets exactly, words are
 before the draw, and only the first occurrence of the group in a sentence is replaced.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """CrowS-Pairs, gender: the pairs in two revisions, and two sets with control pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gest_dataset.builders.config import Dropped, Files, Row

@@ -6,8 +6,6 @@
 `gest_dataset.custom.store` writes them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

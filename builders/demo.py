@@ -4,8 +4,6 @@ They are files of the package and need no network. They are not validated, and n
 they show what a run looks like, and their numbers must not be reported.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

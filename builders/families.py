@@ -3,8 +3,6 @@
 The texts are in `families.ini`, one section per dataset; the cited papers are in `papers.bib`.
 """
 
-from __future__ import annotations
-
 import re
 from configparser import RawConfigParser
 from pathlib import Path

@@ -5,8 +5,6 @@ languages that EuroGEST lacks (Serbian in both scripts) and of English. The fina
 it *povedal* would be a prefix of *povedala*, and never less likely.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

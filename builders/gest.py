@@ -1,7 +1,5 @@
 """GEST: the English sentences of both releases, and the votes on every collected sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

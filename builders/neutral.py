@@ -5,8 +5,6 @@ A translation is neutral if nothing in it shows the gender of the speaker. Build
 (`benchmarks/neutral.py` writes it). A text that changed upstream is therefore never taken for a checked one.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

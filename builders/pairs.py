@@ -4,8 +4,6 @@ The rules are those of section 4.3 of Pikuliak et al. (2024): the two variants d
 and the two forms of that word start with the same letter. Users may allow more words in their languages.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Readers of upstream text and CSV files. An unexpected format is an error with file, line and reason."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

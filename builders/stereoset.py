@@ -1,7 +1,5 @@
 """StereoSet in five languages: a context and three candidates, within and between sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row

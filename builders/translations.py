@@ -1,7 +1,5 @@
 """Machine translations of GEST: four systems, ten languages, joined to the sentences by their text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row

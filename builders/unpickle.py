@@ -3,8 +3,6 @@
 A pickle may ask for any function by name; every name that a data frame of text does not need is refused.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 from importlib.util import find_spec

@@ -4,8 +4,6 @@ Upstream holds each sentence twice, with the pronoun that fits the stereotype of
 other one. Pairs of lines that differ in more than that are left out and counted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Words are separated by white space. A letter and its combining marks are one uni
 in Unicode's form NFC. Offsets always refer to the sentence as it is.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 import regex

@@ -1,7 +1,5 @@
 """The command line `gest`: a table of commands, each a module in `commands/` with a function `run`."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

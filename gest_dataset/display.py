@@ -4,8 +4,6 @@ Control characters, marks that reverse the direction of writing, and what XML or
 escapes like those of JSON.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

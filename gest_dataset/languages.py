@@ -1,7 +1,5 @@
 """The languages of the datasets, and those that a user added."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

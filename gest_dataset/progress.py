@@ -1,7 +1,5 @@
 """The progress of a job: DIR/progress.json for `gest report --serve`, and lines where no bar is shown."""
 
-from __future__ import annotations
-
 import logging
 import math
 import sys

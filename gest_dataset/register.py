@@ -7,8 +7,6 @@ Each library resolves all names in one function, which is wrapped (neither has e
 when it is imported, so that `import gest_dataset` loads only the standard library.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import warnings

@@ -1,7 +1,5 @@
 """When to repeat a request that failed for a reason that passes."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Mapping

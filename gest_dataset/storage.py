@@ -1,7 +1,5 @@
 """Reading and writing of files: atomic writes, locks, checks of folders, JSON and CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,8 +4,6 @@
 cannot be recovered.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

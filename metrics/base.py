@@ -1,7 +1,5 @@
 """The base class of the `evaluate` modules: it checks inputs and can score a model first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
@@ -138,17 +136,10 @@ class CheckedMetric(evaluate.Metric):
         return head.zone_bounds(result)
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
-        """The inputs of each template (0 without templates) from the model's scores."""
-        self._check_config(config)
-        from gest_dataset.models.score import score  # imports torch
+        """The inputs of each template (0 without templates) from the scores of a model.
 
-        scores = score(model, config, **arguments)
-        measure = MEASURES[scores.metadata["measure"]]
-        parts = split_by_template(scores.table)
-        return {number: statistic_inputs(measure, part, scores.rows) for number, part in parts.items()}
-
-    def _check_config(self, config: Any) -> None:
-        """Reject a config whose measure has another statistic, before a model is loaded."""
+        A config whose measure has another statistic is rejected before the model is loaded.
+        """
         if isinstance(config, str):
             name, fields = config, list(get_config(config).features)
         elif isinstance(config, datasets.Dataset):
@@ -165,6 +156,12 @@ class CheckedMetric(evaluate.Metric):
                 f"{self.name} is not for {name}, which {f'the {measure.name}' if measure else 'no'} probe "
                 f"reads; it is for {', '.join(fitting)}, or a dataset with the fields of one."
             )
+        from gest_dataset.models.score import score  # imports torch
+
+        scores = score(model, config, **arguments)
+        scored = MEASURES[scores.metadata["measure"]]
+        parts = split_by_template(scores.table)
+        return {number: statistic_inputs(scored, part, scores.rows) for number, part in parts.items()}
 
     def _check_names(self, inputs: Inputs) -> None:
         """Reject inputs that would be ignored."""

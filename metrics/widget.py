@@ -3,8 +3,6 @@
 `evaluate` has its own widget, but it is written for Gradio 3.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

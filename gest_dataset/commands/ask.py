@@ -75,7 +75,7 @@ def run(
         parts.append(f"{minutes:,.1f} minutes" if minutes >= 1 else f"{estimate.seconds:.0f} s")
         if (money := estimate.money) is not None:
             parts.append(f"cost {money:,.2f}" if money >= 1 else f"cost {money:.2g}")
-        err.print(f"{estimate.prompts:,} prompts to ask: about {', '.join(parts)}.")
+        err.print(f"{estimate.prompts:,} prompts to send: about {', '.join(parts)}.")
         if settings.has_price and not yes:
             typer.confirm("Continue?", abort=True, err=True)
 

@@ -1,7 +1,5 @@
 """`gest build`: configs as Parquet files, as text or CSV, or as tasks of lm-evaluation-harness."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,9 +40,18 @@ def run(
     if output == STANDARD_OUTPUT:
         raise ConfigError(f"--format {format} needs --output DIR.")
     names = select_configs(named if configs or config is not None else "all")
-    if format == "lm-eval":
-        return _write_tasks(names, output, data, show_left_out=bool(named))
-    return _write_parquet(list(names), output, as_json)
+    if format == "parquet":
+        return _write_parquet(list(names), output, as_json)
+
+    from gest_dataset.harness.lm_eval_tasks import write_tasks
+
+    tasks, left_out = write_tasks(output, names, data)
+    rows = [(task.name, task.config, task.group) for task in tasks]
+    console.show_table(f"Written to {output}", ("task", "config", "in the group"), rows)
+    if named:
+        console.show_left_out(left_out)
+    selected = dict.fromkeys(task.group or task.name for task in tasks)
+    err.print(f"{_LM_EVAL} --include_path {output} --tasks {','.join(selected)}")
 
 
 def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
@@ -101,15 +108,3 @@ def _write_sentences(name: str, format: str, output: Path) -> None:
     write_file(output, table.to_csv(index=False, lineterminator="\n") if format == "csv" else lines)
     if output != STANDARD_OUTPUT:
         err.print(f"{output}: {len(table):,} sentences")
-
-
-def _write_tasks(names: dict[str, bool], folder: Path, data: Path | None, show_left_out: bool) -> None:
-    from gest_dataset.harness.lm_eval_tasks import write_tasks
-
-    tasks, left_out = write_tasks(folder, names, data)
-    rows = [(task.name, task.config, task.group) for task in tasks]
-    console.show_table(f"Written to {folder}", ("task", "config", "in the group"), rows)
-    if show_left_out:
-        console.show_left_out(left_out)
-    selected = dict.fromkeys(task.group or task.name for task in tasks)
-    err.print(f"{_LM_EVAL} --include_path {folder} --tasks {','.join(selected)}")

@@ -1,7 +1,5 @@
 """Printing of commands: results go to standard output, everything else to standard error."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math
@@ -116,10 +114,7 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
 
 
 def print_table(table: Table, console: Console = out) -> None:
-    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off.
-
-    A table with long texts that is too wide is printed as a list.
-    """
+    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off."""
     for column in table.columns[1:]:
         column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
     widths_of_others = [column.min_width or 0 for column in table.columns[1:]]
@@ -179,7 +174,7 @@ def show_lacking(failed: dict[str, object]) -> dict[str, str]:
     for code in lacking:
         del failed[code]
     if lacking:
-        err.print(f"Left out, the system lacks them: {', '.join(lacking)}\n{next(iter(lacking.values()))}")
+        err.print(f"Skipped (not supported): {', '.join(lacking)}\n{next(iter(lacking.values()))}")
     return lacking
 
 

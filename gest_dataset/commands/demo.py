@@ -1,7 +1,5 @@
 """`gest demo`: a complete example, from models to a report, without the Hub."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`gest detect-gender`: the gender of the first person in sentences, with its evidence marked."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import asdict

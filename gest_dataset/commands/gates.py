@@ -68,7 +68,7 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
             elif option == UNLESS_BELOW and (low == high or (head.ratio and spread < LEAST_SPREAD)):
                 failures.append(
                     f"{label} is {numbers}, which proves nothing: it has no interval, or the samples' scores "
-                    f"hardly differ. They are equal if the compared words were made equal."
+                    f"hardly differ. Sharing one output row between the compared words has this effect."
                 )
             elif (
                 option == UNLESS_BELOW
@@ -78,13 +78,13 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
                 failures.append(
                     f"{label} is below {limit:g}: {numbers}. But d = ln {name} / {spread:.2f} is not shown "
                     f"to be below {most:.2f}, which is {limit:g} in a model whose scores vary like BERT's. "
-                    f"Its bound is {_d(high, spread):.2f}. A higher temperature lowers {name} without "
+                    f"Its upper bound is {_d(high, spread):.2f}. A higher temperature lowers {name} without "
                     f"changing what the model prefers."
                 )
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")
                 if name == "g_s" and within_placebo(run.result, value):
-                    failures[-1] += " Pairs of words that differ in no gender show as much."
+                    failures[-1] += " Pairs of words of the same gender show effects as large."
             elif option == ABOVE and high > limit:
                 notes.append(
                     f"{label} is inconclusive: not shown to be above {limit:g}, but its upper bound is "
@@ -116,7 +116,7 @@ def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> 
                 lines.append(
                     f"The gate {name}={limit:g} on {config}: a model with a true {name} of {head.null:g} "
                     f"passes in 80 % of cases if its scores have a standard deviation of {most:.2g} within "
-                    f"a stereotype or group, and more rarely above that."
+                    f"a stereotype or group, and less often above that."
                 )
     return lines
 

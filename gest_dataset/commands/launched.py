@@ -1,7 +1,5 @@
 """A command in several processes of a launcher: only the main process prints."""
 
-from __future__ import annotations
-
 import io
 import sys
 import time

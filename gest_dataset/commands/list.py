@@ -1,7 +1,5 @@
 """`gest list`: every config with its rows, languages and licence, and the groups."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from rich.table import Table

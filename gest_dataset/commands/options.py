@@ -1,7 +1,5 @@
 """The options of commands: `options.yaml` has their help, and here are checks that several commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from inspect import Parameter, signature
@@ -42,10 +40,7 @@ def _option(name: str, default: Any, entry: str | Mapping[str, Any]) -> Any:
 
 
 def complete(tables: list[str], pattern: str = "{}", several: bool = False) -> Callable[[str], list[str]]:
-    """A completion function for the names in some tables, which are imported when the shell asks.
-
-    With `several`, the last name of a list with commas is completed.
-    """
+    """A completion function for the names in some tables, which are imported when the shell asks."""
 
     def names(incomplete: str) -> list[str]:
         offered: list[str] = []

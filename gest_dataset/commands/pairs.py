@@ -1,7 +1,5 @@
 """`gest pairs`: make gender-swapped pairs with a translator, as a config for `load_dataset`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gest_dataset.commands import console, options

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gest_dataset.commands.console import err, out, show_json, show_table
 
 if TYPE_CHECKING:
-    from gest_dataset.hub.push import Plan, Pushed
+    from gest_dataset.hub.push import Plan
 
 
 def run(
@@ -46,7 +46,14 @@ def run(
         on_plan=show,
     )
     if as_json:
-        show_json([_as_json(each) for each in done])
+        entries = []
+        for one in done:
+            facts, outcome = asdict(one.plan), asdict(one.committed)
+            repository = facts.pop("repo")
+            del facts["missing"]
+            about = {"repo": repository.pop("id"), **repository, **facts}
+            entries.append({**about, "committed": outcome.pop("made"), **outcome})
+        show_json(entries)
         return
     for plan, committed in done:
         if not plan.has_changes and not committed.made:
@@ -64,10 +71,3 @@ def _show(plan: Plan) -> None:
         out.print(f"Unaffected: {', '.join(plan.unaffected)}")
     if plan.default:
         out.print(f"Default config: {plan.default}")
-
-
-def _as_json(pushed: Pushed) -> dict[str, Any]:
-    plan, committed = asdict(pushed.plan), asdict(pushed.committed)
-    repo = plan.pop("repo")
-    del plan["missing"]
-    return {"repo": repo.pop("id"), **repo, **plan, "committed": committed.pop("made"), **committed}

@@ -1,7 +1,5 @@
 """`gest push-results`: results on a model's page, as a pull request."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gest_dataset.commands.console import err, out, show_json

@@ -1,7 +1,5 @@
 """`gest report`: an HTML page about runs, figures for papers, and a live page."""
 
-from __future__ import annotations
-
 import webbrowser
 from pathlib import Path
 

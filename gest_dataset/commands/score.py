@@ -53,7 +53,7 @@ def run(
     Without [bold]--config[/bold] the model is scored on en, which is GEST in English. The run is written to
     gest-runs/MODEL/CONFIG with run.json, scores.parquet, result.json and report.html. You can stop at any
     time; rerun the same command to resume. With several configs it prints one line per config: the headline
-    with its 95 % interval, the verdict, the scored samples out of all, and whether the run is new or kept.
+    with its 95 % interval, the verdict, how many samples were scored, and whether the run is new or kept.
     """
     arguments = locals()
     options.check_model(model, endpoint, served)
@@ -118,10 +118,7 @@ def run(
 
 
 def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> dict[str, PowerAnalysis]:
-    """The power analysis of each config, or of the user's own rows.
-
-    Configs that have none are left out, or raise an error if it is `strict`.
-    """
+    """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
     from gest_dataset.measures.power import power_analysis

@@ -1,7 +1,5 @@
 """Results in the terminal: the grid of a measure as a table, with bars if the terminal is wide enough."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

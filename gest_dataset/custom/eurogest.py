@@ -6,8 +6,6 @@ shows the speaker's gender) or a neutral translation. A local copy is such a fil
 whose path has a language's English name or code. All translations are by Google Translate.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -58,15 +56,12 @@ def eurogest_languages() -> Mapping[str, Language]:
 
 @dataclass(frozen=True)
 class ImportedLanguage:
-    """The configs of one language, and the number of rows that were left out, by reason.
-
-    `problem` says why the neutral sentences are not a config, if there are any.
-    """
+    """The configs of one language, and the number of rows that were left out, by reason."""
 
     language: str
     configs: tuple[Config, ...]
     dropped: Mapping[str, int]
-    problem: str = ""
+    problem: str = ""  # why the neutral sentences are not a config
 
 
 def import_eurogest(

@@ -1,7 +1,5 @@
 """`add_language`: checks a user's files and stores the valid rows as two configs."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Mapping
@@ -33,19 +31,13 @@ _CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pai
 
 @dataclass(frozen=True)
 class AddedLanguage:
-    """A language that was added.
-
-    Attributes:
-        files: The valid and the rejected rows of the files, by kind: `translations` and `pairs`.
-        confirmed: In how many pairs the rules confirm both genders; None if they were not checked.
-        report: The CSV file with the rejected rows.
-    """
+    """A language that was added."""
 
     language: Language
     configs: tuple[Config, ...]
-    files: Mapping[str, FileRows]
-    confirmed: int | None
-    report: Path
+    files: Mapping[str, FileRows]  # by kind: `translations` and `pairs`
+    confirmed: int | None  # pairs whose genders the rules confirm; None if they were not checked
+    report: Path  # the CSV file with the rejected rows
 
     def sentences(self, kind: str) -> Counter[int]:
         """The number of sentences with a translation or a pair, by stereotype."""
@@ -177,10 +169,7 @@ def remove_language(code: str) -> list[str]:
 def _check_genders(
     grammar: Grammar, read: FileRows, language: str, parser: str, model: str | Path | None
 ) -> int:
-    """Reject the pairs whose genders the rules contradict, and count those that they confirm.
-
-    If they contradict more pairs than they support, the columns are swapped, which is an error.
-    """
+    """Reject the pairs whose genders the rules contradict, and count those that they confirm."""
     masculine, feminine = (
         detect([row[kind] for row in read.rows], language, parser, model, grammar=grammar)
         for kind in TEXTS["pairs"]

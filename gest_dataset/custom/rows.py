@@ -1,7 +1,5 @@
 """Rows of a user's table: the field of each column, the GEST sentence of each row, and rejected rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -30,7 +28,7 @@ DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
 # Reasons for rejecting a row, besides those of `builders.pairs` and `gender.texts.damage`
 UNKNOWN = "not a sentence of GEST"
-DISAGREE = "id, source and stereotype are not of one sentence"
+DISAGREE = "id, source and stereotype belong to different sentences"
 DUPLICATE = "a duplicate"
 ENGLISH = "still English"
 SCRIPT = "in another script"
@@ -52,17 +50,13 @@ class RejectedRowError(ValueError):
 
 @dataclass
 class FileRows:
-    """The rows of one input file: `rows` for the config, and `rejected` ones with their reason.
-
-    `columns` has the file's name of each field. `number` is the count of all rows; `numbers` maps the id of a
-    row to its row number in the file.
-    """
+    """The rows of one input file: `rows` for the config, and `rejected` ones with their reason."""
 
     path: Path
-    columns: Mapping[str, str]
-    number: int
+    columns: Mapping[str, str]  # the file's name of each field
+    number: int  # of all rows
     rows: list[Row] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)  # rows in the file, by id
     rejected: list[Row] = field(default_factory=list)
 
     def reject(self, number: int, cells: Row, reason: object) -> None:

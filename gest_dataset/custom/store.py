@@ -1,7 +1,5 @@
 """Stores and removes custom configs. A stored config is available at once and in later processes."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,19 +17,15 @@ from gest_dataset.storage import folder_lock, write_file, write_json
 
 @dataclass(frozen=True)
 class NewConfig:
-    """The metadata of a config to add.
-
-    `kind` is a key of `KIND_FIELDS`, `languages` are codes (that of the texts first), `dropped` counts the
-    rows that were left out, by reason.
-    """
+    """The metadata of a config to add."""
 
     name: str
     family: Family
     description: str
-    languages: tuple[str, ...]
+    languages: tuple[str, ...]  # codes, that of the texts first
     licence: str
-    kind: str
-    dropped: dict[str, int] = field(default_factory=dict)
+    kind: str  # a key of `KIND_FIELDS`
+    dropped: dict[str, int] = field(default_factory=dict)  # rows that were left out, by reason
 
 
 def check_name(name: str) -> None:
@@ -44,10 +38,7 @@ def check_name(name: str) -> None:
 
 
 def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: bool = False) -> list[Config]:
-    """Add configs with their rows, or none if one of them cannot be added.
-
-    An identical config is left as it is; a different one is replaced only with `replace`.
-    """
+    """Add configs with their rows, or none if one of them cannot be added."""
     prepared = []
     for new, rows in configs:
         check_name(new.name)

@@ -3,8 +3,6 @@
 The folder is a dataset of its own: `load_dataset(DIR, CONFIG)` and the Hub read it without this package.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass

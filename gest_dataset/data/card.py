@@ -3,8 +3,6 @@
 The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the same sections.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
@@ -63,8 +61,8 @@ def card_sections(
     """The sections of a card in their order, by key.
 
     The card has `configs`, in the order of the registry, and `others` of which only the names are known. The
-    table of configs has a row for each of `builds`; a family without one of them has an empty section. The
-    name `gest` in place of a repository stands for the built-in configs before they are built.
+    table of configs has a row for each of `builds`, and a family has an example if its first config is among
+    them. The name `gest` in place of a repository stands for the built-in configs before they are built.
     """
     families = list(dict.fromkeys(config.family for config in configs))
     return {
@@ -99,8 +97,6 @@ def _licence_table(families: Sequence[Family], configs: Sequence[Config]) -> lis
 
 def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[Built]) -> str:
     """What a family has in common; fields are described where they first occur, with an example row."""
-    if family not in [built.config.family for built in builds]:
-        return ""
     described: dict[tuple[str, ...], Family] = {}
     places: dict[tuple[str, str], tuple[Family, tuple[str, ...]]] = {}  # of each field's description
     for config in configs:
@@ -181,10 +177,7 @@ def built_header(builds: Sequence[Built]) -> str:
 
 
 def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], **values: Any) -> str:
-    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config.
-
-    The types of the columns are in the Parquet files.
-    """
+    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config."""
     configs = []
     for name in rows:
         files = [{"split": "test", "path": f"{name}/test-*.parquet"}]

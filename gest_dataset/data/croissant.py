@@ -4,8 +4,6 @@
 they take as one text or as a list; the texts are in `builders/families.ini`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence
@@ -58,24 +56,22 @@ def croissant(builds: Sequence[Built], checksums: dict[str, str]) -> dict[str, A
             for built in builds
             for rule, number in built.dropped.items()
         ],
-        "distribution": [_file(built, checksums[built.config.name]) for built in builds],
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": f"{built.config.name}.parquet",
+                "name": f"{built.config.name}.parquet",
+                "description": f"The rows of {built.config.name}. Licence: {built.config.licence}.",
+                "contentUrl": f"{built.config.name}/{built.path.name}",
+                "contentSize": f"{built.path.stat().st_size} B",
+                "encodingFormat": "application/x-parquet",
+                "sha256": checksums[built.config.name],
+            }
+            for built in builds
+        ],
         "recordSet": [_record_set(built.config) for built in builds],
     }
     return {name: value for name, value in metadata.items() if value not in (None, "", [])}
-
-
-def _file(built: Built, sha256: str) -> dict[str, Any]:
-    config = built.config.name
-    return {
-        "@type": "cr:FileObject",
-        "@id": f"{config}.parquet",
-        "name": f"{config}.parquet",
-        "description": f"The rows of {config}. Licence: {built.config.licence}.",
-        "contentUrl": f"{config}/{built.path.name}",
-        "contentSize": f"{built.path.stat().st_size} B",
-        "encodingFormat": "application/x-parquet",
-        "sha256": sha256,
-    }
 
 
 def _record_set(config: Config) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 `SHA256SUMS` has the format of `sha256sum --check`. A file that differs from its checksum is not read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Licences of the table of sources as the Hub and as SPDX name them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 # The Hub uses the same ids in lower case

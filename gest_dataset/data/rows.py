@@ -1,7 +1,5 @@
 """Loading the rows of a config, and hashes of them."""
 
-from __future__ import annotations
-
 import datasets
 from datasets.fingerprint import Hasher
 

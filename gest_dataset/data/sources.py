@@ -5,8 +5,6 @@
 cache, and is verified against its git blob id on every read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -52,7 +50,6 @@ class Source:
 
     @property
     def url(self) -> str:
-        """The address of the file."""
         return f"{UPSTREAM_URL}/{self.repository}/{self.commit}/{self.path}"
 
 
@@ -64,7 +61,6 @@ class Verified:
     content: bytes = field(repr=False)
 
     def read_bytes(self) -> bytes:
-        """The bytes, as `Path.read_bytes` returns them."""
         return self.content
 
     def __str__(self) -> str:

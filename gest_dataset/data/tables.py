@@ -5,8 +5,6 @@ dataset saved to disk. Any other file, and `-` (the standard input), is text. Ev
 blank one, so that row numbers are line numbers.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import sys

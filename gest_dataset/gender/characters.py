@@ -5,8 +5,6 @@ of the third person, or left out, as in stories about the character; such pronou
 has little else). What a noun does (*her father drank*) does not count, nor what stands in quotation marks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from gest_dataset.gender.grammar import FEMALE, MALE, UNKNOWN, Grammar

@@ -1,7 +1,5 @@
 """The gender of the first person in texts: parse, apply the rules, return the evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

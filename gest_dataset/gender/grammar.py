@@ -4,8 +4,6 @@
 that all languages share. A file that a user adds with `gest add-language --rules` has the same format.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Texts to trees: transliterate, parse with the cache, and map words back to the text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,15 +18,11 @@ DEFAULT_CACHE = Path(HF_HOME) / "gest" / "parses.sqlite3"
 
 @dataclass(frozen=True)
 class ParsedText:
-    """A text and its trees, or the `problem` why it has none.
-
-    `latin` is the text in the letters of the parser and `positions` those of its letters in the text (None if
-    they are the same).
-    """
+    """A text and its trees, or the `problem` why it has none."""
 
     text: str
-    latin: str = ""
-    positions: list[int] | None = None
+    latin: str = ""  # the text in the letters of the parser
+    positions: list[int] | None = None  # of its letters in the text, if they are others
     sentences: tuple[Tree, ...] = ()
     problem: str = ""
 

@@ -1,7 +1,5 @@
 """Texts before parsing: those that the rules cannot judge, and Serbian in Cyrillic as Latin letters."""
 
-from __future__ import annotations
-
 import re
 
 import regex

@@ -1,7 +1,5 @@
 """Tokens and trees of Universal Dependencies, with the positions of the words in the text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +15,7 @@ def _feature(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Token:
-    """One syntactic word of UD: `Kupiłam` is the two words `Kupiła` and `m` of one written word.
-
-    `surface` is the written word, which the tokens of a multiword token share, and `start` and `end` its
-    position in the text.
-    """
+    """One syntactic word of UD: `Kupiłam` is the two words `Kupiła` and `m` of one written word."""
 
     id: int
     text: str
@@ -29,8 +23,8 @@ class Token:
     feats: Mapping[str, str]
     head: int
     deprel: str
-    surface: str
-    start: int = 0
+    surface: str  # the written word, which the tokens of a multiword token share
+    start: int = 0  # of the written word in the text
     end: int = 0
 
     @cached_property

@@ -3,8 +3,6 @@
 Inspect imports this module at every start, so slow imports are inside functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -8,8 +8,6 @@ continuation without a context. To get the tokens of `gest score`:
 - other rows: the context is empty, and both texts are continuations.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping, Sequence

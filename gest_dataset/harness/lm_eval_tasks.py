@@ -1,7 +1,5 @@
 """`gest build --format lm-eval`: a folder with one task of lm-evaluation-harness per config, and groups."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

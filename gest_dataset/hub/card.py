@@ -4,8 +4,6 @@ Only the keys of the YAML header that change are rewritten, so comments, quotes 
 Our sections of the text stand between markers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -160,7 +158,7 @@ def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
 def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str) -> str:
     """Replace our sections where they stand; new ones follow the section before, or come last.
 
-    Families whose configs are not pushed keep their section.
+    Families whose configs are not pushed keep their example.
     """
     names = list(configs_of(header))
     configs = [config for config in CONFIGS.values() if config.name in names]

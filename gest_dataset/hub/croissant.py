@@ -1,7 +1,5 @@
 """Merge configs into the Croissant metadata of a repository; a file that is not ours stays as it is."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`gest_dataset.push`: configs to a dataset on the Hub, and metrics to Spaces, each in one commit."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import re
@@ -27,17 +25,13 @@ _NOT_PARQUET = re.compile(r"[^\s\"]+\.(arrow|csv|jsonl?|tsv|txt)\b")
 
 @dataclass(frozen=True)
 class Plan:
-    """What a push changes in one repository.
-
-    `parts` are its configs and files with their status, `unaffected` the configs that it does not touch. A
-    `missing` repository or branch will be created.
-    """
+    """What a push changes in one repository."""
 
     repo: Repo
-    parts: Mapping[str, str]
-    unaffected: tuple[str, ...]
+    parts: Mapping[str, str]  # its configs and files with their status
+    unaffected: tuple[str, ...]  # the configs that it does not touch
     default: str | None
-    missing: bool = field(compare=False)
+    missing: bool = field(compare=False)  # the repository or branch will be created
 
     @property
     def has_changes(self) -> bool:

@@ -5,8 +5,6 @@ attempt reads the branch again and computes the files again. A commit whose answ
 change, and a pull request that already has these files is found.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Callable, Mapping

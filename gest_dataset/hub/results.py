@@ -4,8 +4,6 @@ Each `.eval_results/*.yaml` has the headline of one run, with its interval, verd
 result is only proposed if the dataset on the Hub has the rows that the run was measured on.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import tempfile
@@ -176,8 +174,8 @@ def _check_rows(run: Run, source: Repo, content: bytes) -> None:
         accepted = fingerprint(CONFIGS[config]) if ours.equals(theirs) else accepted
     if accepted != run.manifest.data_fingerprint:
         raise HubError(
-            f"{run.path} was measured on other rows of {config} than {source} has. Choose a commit with "
-            f"these rows with --revision, push them (`gest push`), or score the model again."
+            f"{run.path} was measured on rows of {config} that differ from those of {source}. Choose a "
+            f"commit with these rows (--revision), push them (`gest push`), or score the model again."
         )
 
 

@@ -6,8 +6,6 @@ power       power analysis
 stereotype_rate, control_bias, stereoset, masculine_rate, choice: the records
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gest_dataset.errors import SettingError

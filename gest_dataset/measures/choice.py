@@ -1,7 +1,5 @@
 """Choices of chat models: who would say a sentence, a man, a woman or neither (after GenderBench)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gest_dataset.measures.grid import EMPTY, Axis, Estimate, Grid, Line, number_lines, stereotype_lines
@@ -12,7 +10,7 @@ from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 _MEANINGS = {
-    "stereotype_rate": "0 none, 1 every answer is the stereotype",
+    "stereotype_rate": "0 none, 1 every answer follows the stereotype",
     "stereotype_rate_without_15": "without stereotype 15, as in GenderBench",
     "unreadable": "answers that name no option",
     "position_effect": "above 0: answers follow the letter more than the option",

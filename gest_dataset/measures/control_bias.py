@@ -3,8 +3,6 @@
 Pikuliak et al. (2023), eq. 1 to 3; Nangia et al. (2020).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

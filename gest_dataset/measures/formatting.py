@@ -1,7 +1,5 @@
 """Numbers as text, for sentences and tables."""
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Callable, Sequence

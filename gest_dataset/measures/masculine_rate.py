@@ -3,8 +3,6 @@
 Pikuliak et al. (2024), eq. 1 and 2.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, number_lines, stereotype_lines

@@ -4,8 +4,6 @@ Probe scores -> inputs -> statistic -> result -> headline, grid, sentences. Text
 `measures.yaml`, functions in the modules of the measures.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ import datasets
 import numpy as np
 import pyarrow as pa
 import yaml
-from jinja2 import Environment, Template
+from jinja2 import Environment
 
 from gest_dataset.builders.config import Family, Row
 from gest_dataset.builders.families import FAMILIES
@@ -45,6 +43,7 @@ _SENTENCES.filters |= {
 }
 _SENTENCES.tests["finite"] = lambda value: isinstance(value, (int, float)) and math.isfinite(value)
 _SENTENCES.globals["interval"] = Estimate.of
+_template = cache(_SENTENCES.from_string)
 
 
 @dataclass(frozen=True)
@@ -195,11 +194,6 @@ def render_text(text: str, values: Mapping[str, Any]) -> str:
     return _template(text).render(values)
 
 
-@cache
-def _template(text: str) -> Template:
-    return _SENTENCES.from_string(text)
-
-
 def load_measure(
     name: str,
     *,
@@ -217,7 +211,8 @@ def load_measure(
     return Measure(
         name=name,
         probe=probe,
-        inputs=inputs or _column_inputs(record["inputs"]),
+        inputs=inputs
+        or (lambda table, _: {key: table[column].to_pylist() for key, column in record["inputs"].items()}),
         statistic=statistic,
         numbers=record["numbers"],
         headlines=[Headline(**head) for head in record["headlines"]],
@@ -231,10 +226,6 @@ def load_measure(
         methods=" ".join(record["methods"]),
         families=[FAMILIES[family] for family in record["families"]],
     )
-
-
-def _column_inputs(columns: Mapping[str, str]) -> InputBuilder:
-    return lambda table, rows: {name: table[column].to_pylist() for name, column in columns.items()}
 
 
 def label_values(column: str) -> Callable[[pa.Table], Floats]:

@@ -4,8 +4,6 @@ Errors and effects are in standard deviations of the samples (`statistics.verdic
 samples: the samples of a unit are assumed to agree completely, which is the most conservative assumption.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 `Scores.result()` and the `evaluate` modules use the same functions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

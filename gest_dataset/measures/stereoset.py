@@ -1,7 +1,5 @@
 """LMS, SS and ICAT of StereoSet, within and between sentences (Öztürk et al., 2023, eq. 1 to 3)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -3,8 +3,6 @@
 Pikuliak et al. (2024), sections 4.2 and 4.3 and appendix B.1; neutral sentences after Rowe et al. (2025).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -69,17 +69,13 @@ class Settings(Options):
 
 @dataclass(frozen=True)
 class Passes:
-    """The work of a run: queries, the distinct inputs that they share, and their tokens.
-
-    `computed` tokens went through the model: fewer than `tokens` if `way` is `prefix` (shared prefixes
-    are computed once).
-    """
+    """The work of a run: queries, the distinct inputs that they share, and their tokens."""
 
     queries: int
     inputs: int
     tokens: int
-    computed: int
-    way: str = "plain"
+    computed: int  # tokens that went through the model
+    way: str = "plain"  # or "prefix": shared prefixes are computed once
 
 
 @dataclass(frozen=True)
@@ -96,17 +92,14 @@ class LogProbs:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How completions are sampled: greedily at temperature 0, else `repeats` times per prompt.
-
-    `stop` are texts that end a completion; `top` is the number of likeliest first tokens to return.
-    """
+    """How completions are sampled: greedily at temperature 0, else `repeats` times per prompt."""
 
     temperature: float = 0.0
     seed: int = 0
     repeats: int = 1
     max_tokens: int = 32
-    stop: tuple[str, ...] = ()
-    top: int = 0
+    stop: tuple[str, ...] = ()  # texts that end a completion
+    top: int = 0  # likeliest first tokens to return
 
 
 def takes_fields_of(settings: type) -> Callable[[_Function], _Function]:

@@ -1,7 +1,5 @@
 """Where a model runs and in which number type: one device, several devices, or quantised."""
 
-from __future__ import annotations
-
 import logging
 import tempfile
 import weakref

@@ -4,8 +4,6 @@ Every process runs the same code on the same batches and computes every n-th of 
 the main process reads and writes runs; `on_main` gives its results to the others.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from datetime import timedelta

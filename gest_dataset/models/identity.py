@@ -1,7 +1,5 @@
 """Hashes that identify a model: its configuration, weights, tokenizer and the tokenizer's behaviour."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

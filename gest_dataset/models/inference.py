@@ -5,8 +5,6 @@ Queries that share an input share its pass, and texts of a causal model may shar
 when the device runs out of memory. Values are cached per pass, so an interrupted run continues.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from base64 import b64decode, b64encode
@@ -151,7 +149,11 @@ def _compute(
     seed: int,
 ) -> tuple[list[Values], _State]:
     """The values of all passes, in their order; the processes of a launcher share the work."""
-    keys = [_key(one, seed) for one in passes]
+    keys = []
+    for sequence, lookups in passes:
+        ids = (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents)
+        asked = [(lookup.position, lookup.targets, lookup.normalise) for lookup in lookups]
+        keys.append(cache_key(seed, ids, asked))
     state_key = f"state-{seed}"
     cached = distributed.on_main(lambda: {} if cache is None else cache.get([*keys, state_key]))
     state = _State(**cached.pop(state_key, {}))
@@ -224,10 +226,3 @@ def _out_of_memory(batch: Sequence[Pass]) -> Iterator[None]:
             f"Out of memory with one input of {batch[0][0].size} tokens. Use a smaller model, "
             f"dtype='bfloat16' or device='cpu'."
         ) from error
-
-
-def _key(one: Pass, seed: int) -> str:
-    """The cache key of an input and of everything that is asked of it."""
-    sequence, lookups = one
-    ids = (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents)
-    return cache_key(seed, ids, [(lookup.position, lookup.targets, lookup.normalise) for lookup in lookups])

@@ -279,7 +279,7 @@ def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, st
 def _unloadable(name: str, error: BaseException) -> ModelError:
     return ModelError(
         f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or the "
-        f"path of a folder with config.json, weights and tokenizer.json of one model. If it is one, a file "
+        f"path of a folder with config.json, weights and tokenizer.json of one model. If so, a file "
         f"may be incomplete: download it again (in a Git clone: git lfs pull)."
     )
 
@@ -323,5 +323,5 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
     shown = architectures[0] if architectures else config.model_type
     raise ModelError(
         f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model of "
-        f"transformers. A model in Python has to be loaded with AutoModelForMaskedLM or a similar class."
+        f"transformers. A model object has to be loaded with AutoModelForMaskedLM or a similar class."
     )

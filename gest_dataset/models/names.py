@@ -1,7 +1,5 @@
 """Names of models: local paths, GGUF files, and models that come in a Python package."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path

@@ -6,8 +6,6 @@ each token's predecessor. An attention mask lets each token attend to its own te
 more, but every token then attends over more foreign tokens, so rows are cut where the total cost is lowest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
@@ -59,10 +57,22 @@ def packed_rows(inputs: Mapping[int, Input], budget: int) -> list[Row]:
     texts = [inputs[number].input_ids for number in ordered]
     shared = list(starmap(_shared_prefix, pairwise(texts)))
     ends = _row_ends([len(ids) for ids in texts], shared, min(MAX_TOKENS, budget))
-    return [
-        _pack(dict(zip(ordered[start:end], texts[start:end], strict=True)))
-        for start, end in pairwise([0, *ends])
-    ]
+    rows = []
+    for start, end in pairwise([0, *ends]):  # the trie of these texts
+        ids: list[int] = []
+        parents: list[int] = []
+        paths: dict[int, Sequence[int]] = {}
+        previous: Sequence[int] = ()
+        path: list[int] = []
+        for number, text in zip(ordered[start:end], texts[start:end], strict=True):
+            path = path[: _shared_prefix(previous, text)]
+            for token in text[len(path) :]:
+                parents.append(path[-1] if path else -1)
+                path.append(len(ids))
+                ids.append(token)
+            previous, paths[number] = text, path
+        rows.append(Row(Input(tuple(ids), parents=tuple(parents)), paths))
+    return rows
 
 
 def is_worthwhile(rows: Sequence[Row], inputs: Collection[Input]) -> bool:
@@ -101,23 +111,6 @@ def _row_ends(sizes: Sequence[int], shared: Sequence[int], limit: int) -> list[i
         ends.append(end)
         end = starts[end]
     return ends[::-1]
-
-
-def _pack(texts: Mapping[int, Sequence[int]]) -> Row:
-    """A trie of texts in lexicographic order."""
-    ids: list[int] = []
-    parents: list[int] = []
-    paths: dict[int, Sequence[int]] = {}
-    previous: Sequence[int] = ()
-    path: list[int] = []
-    for number, text in texts.items():
-        path = path[: _shared_prefix(previous, text)]
-        for token in text[len(path) :]:
-            parents.append(path[-1] if path else -1)
-            path.append(len(ids))
-            ids.append(token)
-        previous, paths[number] = text, path
-    return Row(Input(tuple(ids), parents=tuple(parents)), paths)
 
 
 def plain_parents(length: int) -> tuple[int, ...]:

@@ -4,8 +4,6 @@ Everything is loaded through `from_pretrained` of this module, because transform
 prompt on the standard input and run the code on "y".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a model is asked: the rows of a config, their measure and probe, and the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """`gest_dataset.score`: the scores of a model on one or several configs; the model is loaded once."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Masked, causal and encoder-decoder models differ only in how hidden states come 
 next-sentence model is a classifier of two texts.
 """
 
-from __future__ import annotations
-
 import copy
 import logging
 from collections.abc import Callable, Iterator, Sequence

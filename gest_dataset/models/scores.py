@@ -139,8 +139,16 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
         exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-        metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
-        metadata["notes"] = [*metadata["notes"], precision_note(metadata["dtype"], metadata["precision"])]
+        error = precision_error(request.measure, scores.table, exact.table)
+        dtype = metadata["dtype"]
+        note = f"{dtype}: no sample has a score both in this type and in float32"
+        if error["samples"]:
+            note = (
+                f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
+                f"{error['largest']:.2g}, on {error['samples']} samples that were also scored in float32"
+            )
+        metadata["precision"] = error
+        metadata["notes"] = [*metadata["notes"], note]
     return replace(scores, metadata=metadata)
 
 
@@ -265,15 +273,6 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
         return {"samples": 0, "median": None, "largest": None}
     median, largest = float(differences.median()), float(differences.max())
     return {"samples": len(differences), "median": median, "largest": largest}
-
-
-def precision_note(dtype: str, error: dict[str, Any]) -> str:
-    if not error["samples"]:
-        return f"{dtype}: no sample has a score both in this type and in float32"
-    return (
-        f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most {error['largest']:.2g}, "
-        f"on {error['samples']} samples that were also scored in float32"
-    )
 
 
 def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:

@@ -1,7 +1,5 @@
 """The user's own data: a table with the fields of a probe, or a folder written by `gest`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ Published numbers were made with code that sometimes differs from its paper. `ru
 and a name alone changes one thing. docs/reproduce.md describes each rule and its effect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gest_dataset.errors import SettingError

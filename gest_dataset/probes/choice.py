@@ -5,8 +5,6 @@ Pairs in Slavic languages: which of the two variants one would expect to read. T
 `choices.json`, where a speaker can correct them.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

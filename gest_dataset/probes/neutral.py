@@ -7,8 +7,6 @@ which they do not cover, use the pseudo-likelihood of the words that differ: all
 once, and the sums of ln P are compared. Encoder-decoders score these words in one sentinel span.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

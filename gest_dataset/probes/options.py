@@ -1,7 +1,5 @@
 """Which of a user's options change the scores of a probe."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import fields
 from pathlib import Path

@@ -7,8 +7,6 @@ cover: the difference of log-likelihoods. If several words differ, the text from
 as the word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,10 +1,8 @@
-"""Placebo words: words that differ in no gender and fit into the slots of templates (`placebo.yaml`).
+"""Placebo words: words that do not differ in gender and fit into the slots of templates (`placebo.yaml`).
 
 Their contrasts show how far a model moves words between stereotypes for reasons other than gender
 (`statistics.placebo`). The lists are sorted by frequency, so that neighbours are equally frequent.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a probe is: the rows it reads, the kinds of models it suits, and the scores that it gives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prompts for chat models, their answers, and the tables of wordings that prompts come from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

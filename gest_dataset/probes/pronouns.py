@@ -3,8 +3,6 @@
 Text in quotation marks is left out: there others speak, or the motto is quoted.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass

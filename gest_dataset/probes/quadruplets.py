@@ -5,8 +5,6 @@ the keyword's tokens, all masked at once. `cs` is the CrowS-Pairs score: over th
 share, each masked in turn, the sum of ln P in the first minus that in the second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
@@ -44,7 +42,9 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | 
         keywords = _keyword_queries(row, tokens, tokenizer)
     original: Sequence[Query] = ()
     control: Sequence[Query] = ()
-    if tokenizer.kind == "masked" and (_is_about_gender(row) if cs is None else cs):
+    if cs is None:
+        cs = row["bias_type"] in ("gender", BIAS_TYPE.str2int("gender"))
+    if tokenizer.kind == "masked" and cs:
         # the rule compares each group's sentence with its negation, the paper the two groups
         own_negation = row["keywords"] is None and OWN_NEGATION in tokenizer.rules
         first, second = (FIELDS[:2], FIELDS[2:]) if own_negation else (FIELDS[::2], FIELDS[1::2])
@@ -68,11 +68,6 @@ def build_pair_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sam
     queries.check_compared(stereotyped, other)
     shared = _shared_token_queries(tokenizer, stereotyped, other)
     return Sample(shared, lambda values: (*[None] * len(FIELDS), _cs(values), None))
-
-
-def _is_about_gender(row: Mapping[str, Any]) -> bool:
-    label = row["bias_type"]
-    return bool((label if isinstance(label, str) else BIAS_TYPE.int2str(label)) == "gender")
 
 
 def _keyword_queries(

@@ -76,7 +76,7 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Placebo:
-    """Words of one token that differ in no gender: their ids, and the pairs (of indices) to compare."""
+    """Words of one token that do not differ in gender: their ids, and the pairs (of indices) to compare."""
 
     ids: tuple[int, ...]
     pairs: tuple[tuple[int, int], ...]
@@ -141,7 +141,7 @@ def masked_contrast(
 def check_distinct(*words: Sequence[int]) -> None:
     """Reject words that are the same tokens, whose difference would always be 0."""
     if len(set(map(tuple, words))) < len(words):
-        raise SkipSampleError("the words that are compared are the same tokens")
+        raise SkipSampleError("the compared words have the same tokens")
 
 
 def check_compared(left: Tokens, right: Tokens) -> None:
@@ -183,13 +183,11 @@ def likelihood(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> tuple[Q
         return (query,)
     start = tokenizer.with_start(tokens)[1] + tokens.special.index(False)
     after_start = sum(position < start for position in query.positions)
+    first_targets, targets = query.targets[:after_start], query.targets[after_start:]
+    positions = tuple(position - start for position in query.positions[after_start:])
     queries = (
-        Query(query.input_ids[:start], query.positions[:after_start], query.targets[:after_start]),
-        Query(
-            query.input_ids[start:],
-            tuple(position - start for position in query.positions[after_start:]),
-            query.targets[after_start:],
-        ),
+        Query(query.input_ids[:start], query.positions[:after_start], first_targets),
+        Query(query.input_ids[start:], positions, targets),
     )
     return tuple(part for part in queries if part.targets)
 
@@ -247,7 +245,7 @@ def log_likelihood_contrast(tokenizer: ProbeTokenizer, masculine: Tokens, femini
     pairs = zip(masculine.ids, feminine.ids, strict=False)
     first = next((i for i, (a, b) in enumerate(pairs) if a != b), None)
     if first is None:
-        raise SkipSampleError("the two variants have no token that differs")
+        raise SkipSampleError("the two variants have the same tokens")
     check_compared(masculine, feminine)
     queries = tuple(continuation(tokenizer, tokens, first) for tokens in (masculine, feminine))
     return Sample(queries, sum_difference)

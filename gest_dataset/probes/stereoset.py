@@ -7,8 +7,6 @@ has such a head, else eq. 4 over the candidate's tokens given the context (eq. 5
 measure, which scores candidate and context separately (criticised in appendix E).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -87,7 +85,7 @@ def _fill_context(
     tokens = tokenizer(text)
     slots = [tokens.slot(*span) for span in spans]
     if any(left.stop > right.start for left, right in pairwise(slots)):
-        raise SkipSampleError(f"one token stands in two places of {BLANK}")
+        raise SkipSampleError(f"one token covers parts of two {BLANK} slots")
     return tokens, slots
 
 

@@ -5,8 +5,6 @@ Pikuliak et al. (2024), whose table 2 has the templates. The extended templates 
 words and wordings, to measure how much of a model's g_s is due to the template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -166,7 +164,7 @@ def _causal_queries(texts: Sequence[Tokens], slots: Sequence[range], tokenizer: 
     words = [text.slice(slot) for text, slot in zip(texts, slots, strict=True)]
     queries.check_distinct(*words)
     if not all(contexts):
-        raise SkipSampleError("nothing stands before the word")
+        raise SkipSampleError("there is no text before the word")
     if contexts[0] == contexts[1] and len(words[0]) == len(words[1]) == 1:
         last = len(contexts[0]) - 1
         ids = tokenizer.check_length(contexts[0])

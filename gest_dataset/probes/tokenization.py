@@ -1,7 +1,5 @@
 """Tokenized texts for the probes: tokens with their character spans, and what a probe needs of a model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -60,7 +58,7 @@ class Tokens:
     def check_known(self, slot: range) -> None:
         """Reject a slot with an unknown token."""
         if not self.unknown.isdisjoint(self.slice(slot)):
-            raise SkipSampleError("the word has a part that the tokenizer does not know")
+            raise SkipSampleError("the word contains an unknown token")
 
     def replace(self, slot: range, ids: Sequence[int]) -> tuple[int, ...]:
         """The ids with others instead of a slot."""

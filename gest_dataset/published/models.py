@@ -5,8 +5,6 @@ The paper prints e to the mean of log10 r, which is not a ratio: a printed 1.12 
 same language, without options. With several templates g_s is the mean over them, as in the paper's figure 4.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -85,18 +83,16 @@ def model_families() -> dict[str, list[str]]:
 @cache
 def english_models() -> tuple[PublishedRates, ...]:
     """Tables 9 and 10: masked and causal models in English templates, on GEST 1.0."""
-    return tuple(
-        PublishedRates(
-            row["model"],
-            kind,
-            row["template"],
-            np.power(10, row["mean_log10_ratio"]).tolist(),
-            row["g_s"],
-            row.get("spread"),
-        )
-        for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal"))
-        for row in published.load(table)["rows"]
-    )
+    rows = published.load("gest_english_spreads")["rows"]
+    spreads = {(row["model"], row["template"]): row["spread"] for row in rows}
+    models = []
+    for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal")):
+        for row in published.load(table)["rows"]:
+            model, template = row["model"], row["template"]
+            rates = np.power(10, row["mean_log10_ratio"]).tolist()
+            spread = spreads.get((model, template))
+            models.append(PublishedRates(model, kind, template, rates, row["g_s"], spread))
+    return tuple(models)
 
 
 @cache

@@ -8,10 +8,8 @@ DIR/results.tex                          the headlines of the runs (package `boo
 Letters that are not Latin need an engine of LaTeX that reads Unicode (LuaLaTeX, XeLaTeX).
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -40,11 +38,6 @@ _LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 
 def write_figures(runs: Sequence[LabelledRun], folder: Path, formats: Sequence[str]) -> None:
     """Write all figures of the runs into a folder; equal runs give equal bytes."""
-    for name, content in _files(runs, formats):
-        write_file(folder / name, content)
-
-
-def _files(runs: Sequence[LabelledRun], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     drawn = [kind for kind in _DRAWN if kind in formats]
     panels: list[Panel] = []
     for layout in COLUMNS if drawn else COLUMNS[:1]:
@@ -53,14 +46,15 @@ def _files(runs: Sequence[LabelledRun], formats: Sequence[str]) -> Iterator[tupl
         for panel in panels if drawn else ():
             stem = f"{panel.name}-{layout.name}"
             fit_figure(panel.figure)
-            yield f"{stem}.txt", printable(f"{panel.title}\n\n{panel.caption}\n").encode()
+            write_file(folder / f"{stem}.txt", printable(f"{panel.title}\n\n{panel.caption}\n"))
             for kind in drawn:
-                yield f"{stem}.{kind}", file_bytes(panel.figure, kind, layout, panel.title, panel.caption)
+                content = file_bytes(panel.figure, kind, layout, panel.title, panel.caption)
+                write_file(folder / f"{stem}.{kind}", content)
     if "csv" in formats:
         for panel in panels:
-            yield f"{panel.name}.csv", panel.csv.encode()
+            write_file(folder / f"{panel.name}.csv", panel.csv)
     if "tex" in formats:
-        yield "results.tex", results_table(runs).encode()
+        write_file(folder / "results.tex", results_table(runs))
 
 
 def results_table(runs: Sequence[LabelledRun]) -> str:

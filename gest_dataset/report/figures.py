@@ -1,7 +1,5 @@
 """The figures of reports, studies and sweeps: charts with marks (intervals or a scatter), and heat maps."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Sequence
@@ -301,12 +299,12 @@ def band_entries(results: Sequence[Result]) -> list[Line2D]:
     """Legend entries for the bands of some results; none for no results."""
     if not results:
         return []
-    copies = baseline_copies(results)
-    baseline = [legend_entry(f"{copies} untrained copies", **STYLES["baseline"], solid_capstyle="butt")]
-    zone = legend_entry("negligible effects", **{**STYLES["zone"], "linewidth": 9}, solid_capstyle="butt")
-    placebo = [legend_entry("placebo words", **STYLES["placebo"], solid_capstyle="butt")]
-    has_placebo = any("placebo" in result for result in results)
-    return [zone, *(placebo if has_placebo else []), *(baseline if copies else [])]
+    bands = {"negligible effects": {**STYLES["zone"], "linewidth": 9}}
+    if any("placebo" in result for result in results):
+        bands["placebo words"] = STYLES["placebo"]
+    if copies := baseline_copies(results):
+        bands[f"{copies} untrained copies"] = STYLES["baseline"]
+    return [legend_entry(name, **style, solid_capstyle="butt") for name, style in bands.items()]
 
 
 def legend_entry(label: str, **style: Any) -> Line2D:

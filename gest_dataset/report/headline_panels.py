@@ -1,7 +1,5 @@
 """Panels of headline numbers: runs next to published models, by model, template, language or size."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

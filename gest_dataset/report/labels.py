@@ -1,7 +1,5 @@
 """Runs as a report reads them: with a short label, a number, results without nulls, and a verdict."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a notebook shows of a result: the verdict, a figure and the numbers, in light and dark themes."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from dataclasses import replace

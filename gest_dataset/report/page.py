@@ -4,8 +4,6 @@ The page loads nothing, and its content security policy allows only its own styl
 escaped, with invisible characters shown as escapes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os
@@ -81,6 +79,8 @@ def write_report(
             for panel in (*panels, *panels_of(labelled))
         ]
     verdicts = [verdict_of(run) for run in labelled]
+    families = [family for run in labelled for family in run.measure.families]
+    families += [CONFIGS[run.config].family for run in labelled if run.config in CONFIGS]
     text = load_template(_HERE / "page.html.jinja").render(
         runs=labelled,
         models=list(dict.fromkeys(run.model for run in labelled)),
@@ -95,7 +95,7 @@ def write_report(
         chance=CHANCE,
         stereotypes=STEREOTYPES,
         links=partial(_links, page=path),
-        citations=_citations(labelled),
+        citations=list(dict.fromkeys(entry for one in families for entry in one.citation.split("\n\n"))),
         version=__version__,
         live=live,
         live_script=Markup((_HERE / "live.js").read_text(encoding="utf-8")),
@@ -148,10 +148,3 @@ def _links(run: LabelledRun, page: Path) -> dict[str, str]:
         relative = os.path.relpath((run.run.path / name).resolve(), page.resolve().parent)
         links[name] = quote(os.fsencode(Path(relative).as_posix()))
     return links
-
-
-def _citations(runs: Sequence[LabelledRun]) -> list[str]:
-    """The BibTeX entries of the measures and of the data, each once."""
-    families = [family for run in runs for family in run.measure.families]
-    families += [CONFIGS[run.config].family for run in runs if run.config in CONFIGS]
-    return list(dict.fromkeys(entry for family in families for entry in family.citation.split("\n\n")))

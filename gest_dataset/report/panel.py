@@ -4,8 +4,6 @@ Figures are drawn in the light palette. A file keeps those colours; on a page ea
 that the same drawing can be read in light and dark.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Which panels a report has: those of each measure, in the order of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from gest_dataset.report import headline_panels, sample_panels, stereotype_panels

@@ -4,8 +4,6 @@ Reliability of the profile, agreement of templates, shares of variance, creators
 sentences, and what translations without a gender leave open.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,22 +45,16 @@ def reliability_of(run: Run) -> dict[str, Any]:
     """
     measure = MEASURES[run.manifest.measure]
     result = run.result["result"]
+    found: dict[str, Any] = {"unavailable": {}}
     if measure.statistic is masculine_rate:
         genders, stereotypes = (run.table[name].to_pylist() for name in ("gender", "stereotype"))
         bounds = unknown_bounds(genders, stereotypes)
-        return {
-            "permutation_p": Estimate.exact(result["f_s_permutation_p"]).value,
-            **{name: bounds[name] for name in ("f_s_lowest", "f_s_highest")},
-            "n": len(genders),
-            "n_unknown": result["n_unknown"],
-            "unavailable": {},
-        }
+        found |= {name: bounds[name] for name in ("f_s_lowest", "f_s_highest")}
+        found |= {"n": len(genders), "n_unknown": result["n_unknown"]}
+        return found | {"permutation_p": Estimate.exact(result["f_s_permutation_p"]).value}
     if measure.name not in ("templates", "pairs", "neutral"):
         return {}
-    found: dict[str, Any] = {
-        "permutation_p": Estimate.exact(result["g_s_permutation_p"]).value,
-        "unavailable": {},
-    }
+    found["permutation_p"] = Estimate.exact(result["g_s_permutation_p"]).value
     for name, part in (("reliability", _profile), ("creators", _creators), ("confounders", _confounders)):
         try:
             found |= part(run)
@@ -121,7 +113,7 @@ def _creators(run: Run) -> dict[str, Any]:
 def _confounders(run: Run) -> dict[str, Any]:
     """g_s with the sentences adjusted for their other properties."""
     if run.manifest.measure != "templates":
-        raise _Unavailable("the properties are those of English sentences")
+        raise _Unavailable("these properties are defined for English sentences only")
     scores, stereotypes, sentences = _sentences(run)
     return {"confounders": adjusted_g_s(scores, stereotypes, sentence_properties(sentences))}
 

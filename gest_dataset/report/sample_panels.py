@@ -1,7 +1,5 @@
 """Panels with a mark for each sample: control quadruplets and WinoBias."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

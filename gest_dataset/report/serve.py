@@ -4,8 +4,6 @@ The server listens on the loopback interface only, and refuses requests with ano
 other sites cannot read the page through DNS rebinding.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import threading

@@ -1,7 +1,5 @@
 """Panels with the 16 stereotypes in rows: rates, ranks, choices, ways of asking a model, several runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product

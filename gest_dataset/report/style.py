@@ -1,7 +1,5 @@
 """The style of all figures, on pages and in papers: colours, marks and widths (style.yaml)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Paired comparisons of runs on the same samples, or of languages on the same sources."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,6 +32,10 @@ _SAME_QUESTIONS = {
     "prompts": "prompts",
     "options": "options (templates, words of several tokens)",
 }
+
+
+# The values of two runs on their common samples, with the stereotypes (or other strata) and units of these
+_Pairs = tuple[list[Any], list[Any], list[Any] | None, list[Any] | None]
 
 
 @dataclass(frozen=True)
@@ -77,17 +79,10 @@ class Difference:
         if d is None or g_s.difference * d.difference >= 0:
             return ""
         higher, lower = ("g_s", "d") if g_s.difference > 0 else ("d", "g_s")
-        excluded = [one.low > 0 or one.high < 0 for one in (g_s, d)]
-        certain = (
-            "both intervals exclude no difference"
-            if all(excluded)
-            else f"only the interval of {'g_s' if excluded[0] else 'd'} excludes no difference"
-            if any(excluded)
-            else "neither interval excludes no difference"
-        )
+        shown = " and ".join(one.measure for one in (g_s, d) if one.low > 0 or one.high < 0)
         return (
-            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower ({certain}). g_s "
-            f"compares probabilities, d in standard deviations of each model's scores, and these differ."
+            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower (shown by its "
+            f"interval: {shown or 'neither'}). d is in standard deviations of each model's own scores."
         )
 
 
@@ -200,20 +195,6 @@ def _differences(runs: Sequence[Run], by_template: bool) -> list[Difference]:
     return differences
 
 
-@dataclass(frozen=True)
-class _Samples:
-    """The values of two runs on their common samples, with stereotypes (or other strata) and units.
-
-    `missing` samples are in only one of the runs.
-    """
-
-    a: list[Any]
-    b: list[Any]
-    references: list[Any] | None
-    units: list[Any] | None
-    missing: int
-
-
 class _Sides:
     """Runs that can be compared: their labels and their scored samples."""
 
@@ -240,13 +221,16 @@ class _Sides:
         self, run: int, baseline: int, templates: Sequence[int], draws: int = DRAWS, details: bool = False
     ) -> Difference:
         """The difference of a run from a baseline in some templates."""
-        samples = self._samples(run, baseline, templates)
+        pairs, missing = self._pairs(run, baseline, templates)
         numbers = tuple(template for template in templates if template)
         names = (self.about, self.labels[run], self.labels[baseline])
-        return _difference(self.pairing.measure, names, numbers, samples, draws, details)
+        return _difference(self.pairing.measure, names, numbers, pairs, missing, draws, details)
 
-    def _samples(self, run: int, baseline: int, templates: Sequence[int]) -> _Samples:
-        """The samples that both runs have in all of the templates; with several, a row of values each."""
+    def _pairs(self, run: int, baseline: int, templates: Sequence[int]) -> tuple[_Pairs, int]:
+        """The samples that both runs have in all of the templates, and how many only one of them has.
+
+        With several templates each sample has a row of values.
+        """
         a, b = (
             [frame.loc[frame["template"] == template] for template in templates]
             for frame in (self.frames[run], self.frames[baseline])
@@ -261,7 +245,7 @@ class _Sides:
         strata = self.pairing.strata
         references = b[0].loc[common, strata].tolist() if strata else None
         units = sample_units(self.unit, b[0].loc[common, "id"].tolist(), self.rows)
-        return _Samples(values[0].tolist(), values[1].tolist(), references, units, len(every) - len(common))
+        return (values[0].tolist(), values[1].tolist(), references, units), len(every) - len(common)
 
 
 def _is_cross_language(runs: Sequence[Run]) -> bool:
@@ -286,16 +270,14 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
     wide = shared_sources(frames)
     sources = wide.index.get_level_values("source").tolist()
     stereotypes = wide.index.get_level_values("stereotype").tolist()
-    labels = [f"{run.manifest.model}, {run.manifest.config}" for run in runs]
-    baseline = runs[0].manifest.language
+    first, *labels = (f"{run.manifest.model}, {run.manifest.config}" for run in runs)
+    baseline, *languages = frames
     differences = []
-    for run, label in zip(runs[1:], labels[1:], strict=True):
-        language = run.manifest.language
+    for run, label, language in zip(runs[1:], labels, languages, strict=True):
         missing = len({*frames[language]["source"], *frames[baseline]["source"]} - {*sources})
-        a, b = wide[language].tolist(), wide[baseline].tolist()
-        samples = _Samples(a, b, stereotypes, sources, missing)
-        names = (run.manifest.config, label, labels[0])
-        differences.append(_difference(measure, names, (), samples, details=True))
+        pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
+        names = (run.manifest.config, label, first)
+        differences.append(_difference(measure, names, (), pairs, missing, details=True))
     items = tuple(differing_items(wide))
     return ComparisonResult(with_holm(differences), languages=tuple(frames), items=items)
 
@@ -331,27 +313,28 @@ def _difference(
     measure: str,
     names: tuple[str, str, str],
     templates: tuple[int, ...],
-    samples: _Samples,
+    pairs: _Pairs,
+    missing: int,
     draws: int = DRAWS,
     details: bool = False,
 ) -> Difference:
     """The difference of two runs on their common samples; with `details`, also d and each stereotype."""
-    if not samples.a:
+    a, b, references, units = pairs
+    if not a:
         raise DataError(f"{names[1]} and the baseline have no sample in common.")
-    found = compare_scores(measure, samples.a, samples.b, samples.references, samples.units, draws=draws)
+    found = compare_scores(measure, *pairs, draws=draws)
     if math.isnan(found.p_value):
         raise DataError(
-            f"{names[1]} and the baseline have too few samples in common for {measure} ({len(samples.a)}): "
+            f"{names[1]} and the baseline have too few samples in common for {measure} ({len(a)}): "
             f"at least two of different units are needed in each stereotype or group."
         )
-    known = sum(known_in_all(samples.a, samples.b)) if measure == "f_s" else len(samples.a)
-    counts = (known, samples.missing, len(samples.a) - known)
-    difference = Difference(*names, templates, *counts, found, found.p_value)
-    if not details or measure != "g_s" or samples.references is None:
+    known = sum(known_in_all(a, b)) if measure == "f_s" else len(a)
+    difference = Difference(*names, templates, known, missing, len(a) - known, found, found.p_value)
+    if not details or measure != "g_s" or references is None:
         return difference
-    pairs = samples.a, samples.b, samples.references, samples.units
+    by_stereotype = tuple(compare_stereotypes(a, b, references, units))
     size = compare_scores("d", *pairs, draws=draws)
-    return replace(difference, by_stereotype=tuple(compare_stereotypes(*pairs)), effect_size=size)
+    return replace(difference, by_stereotype=by_stereotype, effect_size=size)
 
 
 def _check_same(runs: Sequence[Run], entries: dict[str, str]) -> None:

@@ -1,7 +1,5 @@
 """run.json: the description of a run, with the same entries for every kind of run (docs/runs.md)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

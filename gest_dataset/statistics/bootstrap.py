@@ -16,8 +16,6 @@ statistic remains a smooth function of means (Cochran, Sampling Techniques, 1977
 strata, all strata are combined into one whose rows hold the sums of each.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

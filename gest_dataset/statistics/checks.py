@@ -1,7 +1,5 @@
 """Input checks: an error names the argument and the first bad index."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any

@@ -29,8 +29,6 @@ Where the probabilities of the letters are known, `choice_rate_of_shares` uses t
 option.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
@@ -128,33 +126,24 @@ def _by_sentence(answers: Floats, stereotypes: Ints, sentences: Ints) -> tuple[F
 
 def _letter_functions(width: int, number: int) -> dict[str, SmoothFunction]:
     """letter_following and the corrected rate from the means of a table whose last column is the letter."""
-    weights = np.zeros((len(STEREOTYPES), width))
-    weights[:, -1] = 1 / len(STEREOTYPES)
-    rates = np.zeros((len(STEREOTYPES), width))
-    for sign, option in ((1, "male"), (-1, "female")):
-        rates[:, OPTIONS.index(option)] = sign * MALE_MINUS_FEMALE / 2
-    scale = number / (number - 1)
+    letters, rates = np.zeros((2, len(STEREOTYPES), width))
+    letters[:, -1] = number / (number - 1) / len(STEREOTYPES)
+    rates[:, :2] = np.outer(MALE_MINUS_FEMALE / 2, [1.0, -1.0])  # male, female
 
-    def sums(mean: Floats, table: Floats) -> Floats:
-        return np.asarray((mean * table).sum(axis=(-2, -1)))
+    def following(mean: Floats) -> Floats:
+        return linear(letters).value(mean) - 1 / (number - 1)
 
     def corrected(mean: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return sums(mean, rates) / (scale * (1 - sums(mean, weights)))
+            return linear(rates).value(mean) / (1 - following(mean))
 
     def gradient(mean: Floats) -> Floats:
-        others = (1 - sums(mean, weights))[..., None, None]
+        rate, others = corrected(mean), 1 - following(mean)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(
-                (rates + sums(mean, rates)[..., None, None] * weights / others) / (scale * others)
-            )
+            return np.asarray((rates + rate[..., None, None] * letters) / others[..., None, None])
 
-    following = SmoothFunction(
-        lambda mean: scale * sums(mean, weights) - 1 / (number - 1),
-        lambda mean: np.broadcast_to(scale * weights, mean.shape),
-    )
     return {
-        "letter_following": following,
+        "letter_following": SmoothFunction(following, linear(letters).gradient),
         "stereotype_rate_corrected": SmoothFunction(corrected, gradient),
     }
 
@@ -252,7 +241,7 @@ def option_codes(name: str, values: Any) -> Ints:
 def option_positions(name: str, values: Any) -> list[int | None]:
     """Positions of options, from 0; None where an answer names none."""
     checks.check_sequence(name, values)
-    positions = values.tolist() if hasattr(values, "tolist") else list(values)
+    positions = checks.as_list(values)
     for index, value in enumerate(positions):
         is_position = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         if value is not None and not is_position:

@@ -4,11 +4,10 @@ Both models' scores of a sample are resampled together, so that what the samples
 compared on the log scale, where they are additive: ln g_s(a) - ln g_s(b) = ln [g_s(a) / g_s(b)].
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -208,19 +207,10 @@ def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     return _Paired(np.hstack(rows), one_stratum(a), 1, (first, second))
 
 
-def _mean_of(columns: Sequence[Floats]) -> _Paired:
-    mean = linear(np.ones((1, 1)))
-    return _Paired(np.column_stack(columns), one_stratum(columns[0]), 1, (mean, mean))
-
-
-def _f_mu(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
-    """The mean of f, in natural logarithms."""
-    return _mean_of([control_scores(side, None)["f"] for side in (a, b)])
-
-
-def _cs_mu(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
-    """The mean of cs, in natural logarithms."""
-    return _mean_of([checks.finite_array("a", a), checks.finite_array("b", b)])
+def _mean(read: Callable[[str, Any], Floats], a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
+    """The mean of a score, in natural logarithms."""
+    mean = linear(np.ones(1))
+    return _Paired(np.column_stack([read("a", a), read("b", b)]), one_stratum(a), 1, (mean, mean))
 
 
 # measure -> how its inputs are read, and the factor of the reported number
@@ -230,8 +220,8 @@ MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float
     "f_s": (_f_s, 1.0),
     "stereotype_rate": (_stereotype_rate, 1.0),
     "icat": (_icat, 100.0),
-    "f_mu": (_f_mu, 1.0),
-    "cs_mu_original": (_cs_mu, 1.0),
+    "f_mu": (partial(_mean, lambda name, rows: control_scores(rows, None)["f"]), 1.0),
+    "cs_mu_original": (partial(_mean, checks.finite_array), 1.0),
 }
 
 
@@ -265,12 +255,9 @@ def compare(
     )
     resamples = resample(paired.columns, paired.strata, paired.number, unit_codes, draws, seed, _differences)
     found = resamples.interval(_difference_function(paired.measures, width))
-    differing = (paired.columns[:, :width] != paired.columns[:, width:]).any(axis=1)
+    differing = np.flatnonzero((paired.columns[:, :width] != paired.columns[:, width:]).any(axis=1))
     bounds, p_value = (found.low, found.high), found.p_value
-    if (
-        len(np.unique(np.flatnonzero(differing) if unit_codes is None else unit_codes[differing]))
-        < MIN_DIFFERING
-    ):
+    if len(differing if unit_codes is None else np.unique(unit_codes[differing])) < MIN_DIFFERING:
         bounds, p_value = (found.analytic_low, found.analytic_high), found.analytic_p_value
     limits = (factor * found.value, factor * bounds[0], factor * bounds[1])
     return Comparison(measure, value_a, value_b, *limits, p_value, paired.report is exp)

@@ -1,7 +1,5 @@
 """Other explanations for a stereotype rate: properties and topics of sentences, and word frequencies."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -59,7 +57,7 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
         "length in words": np.array([float(len(words)) for words in split]),
         "negation": np.array([float(is_negated(sentence)) for sentence in sentences]),
         "mention of the family": np.array(mentions_any(sentences), dtype=float),
-        "commonness of words": np.array(commonness),
+        "word frequency": np.array(commonness),
     }
 
 

@@ -16,8 +16,6 @@ of a score, `_plus` the share of positive scores, `_rho` Pearson's correlation.
     agreement of f and x = share of samples in which f > 0 and x > 0 are both true or both false
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from typing import Any

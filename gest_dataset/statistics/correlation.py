@@ -1,7 +1,5 @@
 """Ranks and correlations, and the mean of several correlations with a jackknife interval."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -19,8 +19,6 @@ may be more likely for stereotypes about women. So there are also
   and Pearson, 1934): no error in 25 sentences is compatible with up to 11 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,7 +29,7 @@ from scipy import special
 from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries, select_units
-from gest_dataset.statistics.checks import Bools, Floats
+from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.proportions import (
     Z,
@@ -127,22 +125,28 @@ def masculine_rate(
 
 def unknown_bounds(predictions: Sequence[str], references: Sequence[int]) -> dict[str, Any]:
     """The range of p_i and f_s over all values that the unknown genders could have; nan without a sample."""
-    checks.same_length(predictions=predictions, references=references)
-    genders = checks.label_codes("predictions", predictions, LABELS)
-    stereotypes = checks.stereotype_codes("references", references)
-
-    def count(rows: Bools) -> Floats:
-        return np.bincount(stereotypes[rows], minlength=len(STEREOTYPES)).astype(float)
-
-    masculine, unknown = count(genders == LABELS.index("male")), count(genders >= len(GENDERS))
-    number = count(genders >= 0)
+    female, male, unknown = _count_genders(predictions, references)
+    number = female + male + unknown
     with np.errstate(invalid="ignore"):
-        lowest, highest = masculine / number, (masculine + unknown) / number
+        return _bounds("", male / number, (male + unknown) / number)
+
+
+def _count_genders(predictions: Sequence[str], references: Sequence[int]) -> Floats:
+    """The numbers of translations [labels, stereotypes]."""
+    checks.same_length(predictions=predictions, references=references)
+    counts = np.zeros((len(LABELS), len(STEREOTYPES)))
+    genders = checks.label_codes("predictions", predictions, LABELS)
+    np.add.at(counts, (genders, checks.stereotype_codes("references", references)), 1)
+    return counts
+
+
+def _bounds(name: str, lowest: Floats, highest: Floats) -> dict[str, Any]:
+    """Bounds of p_i and those that follow for f_s."""
     return {
-        "p_lowest": lowest.tolist(),
-        "p_highest": highest.tolist(),
-        "f_s_lowest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, highest, lowest)),
-        "f_s_highest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, lowest, highest)),
+        f"p_{name}lowest": lowest.tolist(),
+        f"p_{name}highest": highest.tolist(),
+        f"f_s_{name}lowest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, highest, lowest)),
+        f"f_s_{name}highest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, lowest, highest)),
     }
 
 
@@ -156,13 +160,7 @@ def detector_bounds(
     """The range of p_i and f_s over all errors of the detector up to these shares; nan without a sample."""
     if not all(0 <= share < 1 for share in (male_as_female, female_as_male, neutral_as_gendered)):
         raise ConfigError("Error rates must be at least 0 and below 1.")
-    checks.same_length(predictions=predictions, references=references)
-    genders = checks.label_codes("predictions", predictions, LABELS)
-    stereotypes = checks.stereotype_codes("references", references)
-    female, male, unknown = (
-        np.bincount(stereotypes[genders == code], minlength=len(STEREOTYPES)).astype(float)
-        for code in range(len(LABELS))
-    )
+    female, male, unknown = _count_genders(predictions, references)
     neutral = unknown * neutral_as_gendered / (1 - neutral_as_gendered)
     with np.errstate(invalid="ignore", divide="ignore"):
         fewest, most = np.maximum(male - neutral, 0), np.maximum(female - neutral, 0)
@@ -171,12 +169,7 @@ def detector_bounds(
     # without a feminine (masculine) translation, all masculine (feminine) ones may be neutral
     lowest = np.clip(np.where(male + female > 0, np.nan_to_num(lowest), np.nan), 0, 1)
     highest = np.clip(np.where(male + female > 0, np.nan_to_num(highest, nan=1.0), np.nan), 0, 1)
-    return {
-        "p_detector_lowest": lowest.tolist(),
-        "p_detector_highest": highest.tolist(),
-        "f_s_detector_lowest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, highest, lowest)),
-        "f_s_detector_highest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, lowest, highest)),
-    }
+    return _bounds("detector_", lowest, highest)
 
 
 def max_error_rate(errors: int, number: int) -> float:

@@ -1,4 +1,4 @@
-"""The placebo band: how much do pairs of words that differ in no gender show?
+"""The placebo band: how large is the effect of words that do not differ in gender?
 
 A pair of words has the score ln P(first) - ln P(second) in each sample, and its effect is measured like that
 of a masculine and a feminine word:
@@ -10,8 +10,6 @@ a further pair of the same kind exceeds in at most 5 % of cases (split conformal
 templates limits are averaged: that is the quantile of the mean effect if a pair's effects in the templates
 are as dependent as they can be.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
@@ -45,7 +43,9 @@ def effects(values: npt.ArrayLike, stereotypes: Sequence[int], pairs: Sequence[t
     several = sizes > 1
     spreads = np.sqrt((squares[several] / (sizes[several, None] - 1)).mean(axis=0))
     ln_g_s = MALE_MINUS_FEMALE @ (means[:, left] - means[:, right])
-    return np.asarray(np.abs(np.divide(ln_g_s, spreads, out=np.zeros_like(ln_g_s), where=spreads > 0)))
+    d = np.zeros_like(ln_g_s)
+    np.divide(ln_g_s, spreads, out=d, where=spreads > 0)
+    return np.asarray(np.abs(d))
 
 
 def limit(sizes: npt.ArrayLike) -> float:

@@ -14,8 +14,6 @@ Student's t for the units' degrees of freedom.
                                       2008, with the correlation of two sums over the same units)
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@
 `stereotypes` counts from 0. The profile is the 16 means of ln r (ln q_i).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -42,16 +40,13 @@ def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: in
     generator = np.random.default_rng(seed)
     order = np.argsort(groups, kind="stable")
     values, starts = values[order], np.r_[0, np.cumsum(sizes)[:-1]]
-    index = np.arange(len(values)) - np.repeat(starts, sizes)
+    first = np.repeat(starts, sizes)
+    is_odd = (np.arange(len(values)) - first) % 2 == 1
     correlations = []
     for _ in range(splits):
-        shuffled = values[np.lexsort((generator.random(len(values)), np.repeat(starts, sizes)))]
-        halves = []
-        for side in (0, 1):
-            chosen = index % 2 == side
-            sums = np.add.reduceat(np.where(chosen, shuffled, 0.0), starts)
-            halves.append(sums / np.add.reduceat(chosen.astype(float), starts))
-        correlations.append(pearson(*halves))
+        shuffled = values[np.lexsort((generator.random(len(values)), first))]
+        even, odd = (np.add.reduceat(np.where(side, shuffled, 0.0), starts) for side in (~is_odd, is_odd))
+        correlations.append(pearson(even / ((sizes + 1) // 2), odd / (sizes // 2)))
     mean = float(np.mean(correlations))
     return 2 * mean / (1 + mean) if not mean < 0 else 0.0
 

@@ -11,8 +11,6 @@ Shaikh and Wilhelm, 2024, Review of Economic Studies 91). In 95 % of cases no ra
 rank.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from scipy import special
 
 from gest_dataset.statistics import bootstrap
 from gest_dataset.statistics.bootstrap import LEVEL, Moments, Resamples, SmoothFunction
-from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.checks import Floats
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,8 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     single = _family(value, variances, np.where(too_few, np.nan, limits), size, drawn, drawn_variances)
     limits = np.where(too_few[first] | too_few[second], np.nan, limits[first] + limits[second])
     variances, drawn_variances = (
-        _difference_variances(each, first, second) for each in (covariances, drawn_covariances)
+        own[..., first] + own[..., second] - 2 * both[..., first, second]
+        for own, both in ((variances, covariances), (drawn_variances, drawn_covariances))
     )
     difference = value[first] - value[second]
     return single, _family(difference, variances, limits, size, drawn_differences, drawn_variances)
@@ -81,11 +80,6 @@ def _covariances(slopes: Floats, moments: Moments) -> Floats:
         spread = np.einsum("...fsi,...sij->...sfj", slopes, moments.covariance, optimize=True)
         spread /= np.maximum(moments.size, 1)[:, None, None]
         return np.asarray(spread @ np.moveaxis(slopes, -3, -1))
-
-
-def _difference_variances(covariances: Floats, first: Ints, second: Ints) -> Floats:
-    variances = np.diagonal(covariances, axis1=-2, axis2=-1)
-    return np.asarray(variances[..., first] + variances[..., second] - 2 * covariances[..., first, second])
 
 
 def _family(

@@ -8,8 +8,6 @@ Multi-class: LMS and SS are averaged over the targets; macro ICAT is the mean of
 the ICAT of the mean LMS and mean SS. Ties do not count as wins, as in the authors' code.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from typing import Any

@@ -28,8 +28,6 @@ probabilities are. s^2 is the variance of ln r within stereotypes, averaged over
 s belongs to a score in one template, since averages over templates vary less.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any

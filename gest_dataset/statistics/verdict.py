@@ -11,8 +11,6 @@ strata of n_i units, e / s = sqrt(sum of w_i^2 / n_i). For the difference of two
 is sqrt(2 (1 - r)) times that, where r is the correlation of their scores.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal

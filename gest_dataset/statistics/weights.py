@@ -6,8 +6,6 @@ Their difference, male - female, gives f_s from rates (eq. 1) and ln g_s from ln
 tests whether it is more than chance.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

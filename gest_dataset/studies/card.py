@@ -1,7 +1,5 @@
 """Cards of what studies make: Markdown from a template, with a YAML header for the Hub."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import Path

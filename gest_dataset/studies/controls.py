@@ -4,8 +4,6 @@ Tables 1 to 3 and 7 to 12 and figures 1 and 2 of the paper for any masked models
 group of the stereotype next to what it finds about a control group.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@ Shares of a row of the confusion matrix have Agresti-Coull intervals. Shares of 
 the size of each stratum (`statistics.shares`: Wilson's interval of a weighted mean).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -78,10 +76,7 @@ def draw_sheet(
     number: int | None = None,
     seed: int = 0,
 ) -> dict[Stratum, tuple[int, int]]:
-    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many.
-
-    An existing sheet is never overwritten: it may have labels.
-    """
+    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many."""
     sheet = Path(sheet)
     if bool(runs) == (swaps is not None):
         raise ConfigError("Draw a sheet either from runs of gest masculine-rate or from --swaps FILE.")

@@ -46,16 +46,12 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Batch:
-    """Configs to score with the same options.
-
-    `suffix` keeps runs with other options than the default in a folder of their own. `kinds` and `models`
-    restrict the models that the batch is for.
-    """
+    """Configs to score with the same options."""
 
     configs: str
     options: Options = field(default_factory=Options)
-    suffix: str = ""
-    kinds: tuple[str, ...] = ()
+    suffix: str = ""  # of the folder of runs with other options than the default
+    kinds: tuple[str, ...] = ()  # of the models that the batch is for
     models: tuple[str, ...] = ()
 
 
@@ -67,10 +63,7 @@ def collect_runs(
     group: Callable[[Run], Hashable] | None = None,
     others: Sized = (),
 ) -> list[Run]:
-    """The finished runs and those of the models, less those that do not suit the study (with a warning).
-
-    In a `group` each model may have one run only. Without runs and `others` there is nothing to study.
-    """
+    """The finished runs and those of the models, less those that do not suit the study (with a warning)."""
     inputs = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
     found = find_runs(inputs.runs)
     folder = inputs.folder or HOME / study
@@ -89,7 +82,24 @@ def collect_runs(
             f"There are no runs for this study. Give finished runs or a --model; gest study {study} --help "
             f"has examples."
         )
-    _check_comparable(runs, group)
+    by_config: dict[str, Run] = {}
+    by_model: dict[Hashable, Run] = {}
+    for run in runs:
+        manifest = run.manifest
+        other = by_config.setdefault(manifest.config, run)
+        if other.manifest.data_fingerprint != manifest.data_fingerprint:
+            versions = " and ".join(one.manifest.versions["gest_dataset"] for one in (other, run))
+            raise ConfigError(
+                f"{other.path} and {run.path} use two versions of {manifest.config} (gest-dataset "
+                f"{versions}). Score both again with one version."
+            )
+        # a copy under another name has the same hash of weights
+        identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
+        if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
+            raise ConfigError(
+                f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
+                f"({other.manifest.model}, {manifest.model}). Give only one of them."
+            )
     return runs
 
 
@@ -140,28 +150,6 @@ def model_names(runs: Sequence[Run]) -> list[str]:
     return [short[model] if [*short.values()].count(short[model]) == 1 else model for model in ids]
 
 
-def _check_comparable(runs: Sequence[Run], group: Callable[[Run], Hashable] | None) -> None:
-    """Refuse runs on two versions of a config, and two runs of one model in a group."""
-    by_config: dict[str, Run] = {}
-    by_model: dict[Hashable, Run] = {}
-    for run in runs:
-        manifest = run.manifest
-        other = by_config.setdefault(manifest.config, run)
-        if other.manifest.data_fingerprint != manifest.data_fingerprint:
-            versions = " and ".join(one.manifest.versions["gest_dataset"] for one in (other, run))
-            raise ConfigError(
-                f"{other.path} and {run.path} use two versions of {manifest.config} (gest-dataset "
-                f"{versions}). Score both again with one version."
-            )
-        # a copy under another name has the same hash of weights
-        model = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
-        if group is not None and (other := by_model.setdefault((model, group(run)), run)) is not run:
-            raise ConfigError(
-                f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
-                f"({other.manifest.model}, {manifest.model}). Give only one of them."
-            )
-
-
 def make_study(
     name: str,
     title: str,
@@ -172,10 +160,7 @@ def make_study(
     sources: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Study:
-    """A study of runs (of `models`, by default with their short names); empty tables are left out.
-
-    Its notes name runs that are not comparable with the papers'.
-    """
+    """A study of runs (of `models`, by default with their short names); empty tables are left out."""
     named = list(zip(models or model_names(runs), (run.manifest for run in runs), strict=False))
     limits = dict.fromkeys((model, manifest.settings.get("limit")) for model, manifest in named)
     limitations = [

@@ -5,8 +5,6 @@ checks, and what is missing. docs/reproduce.md is made from the same list. `chec
 functions here that compute numbers from released data, the printed numbers, and the reasons for differences.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

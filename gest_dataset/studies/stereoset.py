@@ -5,8 +5,6 @@ sentences (table 7). Outside of table 7 a model has one method, as in the paper:
 score, any other model that of a next-sentence head if there is one.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -57,37 +55,29 @@ EVERY_METHOD = 7  # the table with every method of scoring between sentences
 
 @dataclass(frozen=True)
 class Scored:
-    """One model's scores of one test in one language.
-
-    `method` is how it was scored between sentences, empty within. `inputs` are those of the statistic.
-    `metadata` identify the model. `run` is None for the authors' scores.
-    """
+    """One model's scores of one test in one language."""
 
     model: str
     language: str
     test: str
-    method: str
+    method: str  # how it was scored between sentences, empty within
     kind: str
     inputs: MetricInputs
-    metadata: Mapping[str, Any]
-    run: Run | None = None
+    metadata: Mapping[str, Any]  # identify the model
+    run: Run | None = None  # None for the authors' scores
 
 
 @dataclass(frozen=True)
 class Entry:
-    """The result of a model in a language, over one test or both, for a table of the paper.
-
-    `run` is the model's, if the result is that of one run; `printed` is the paper's row of the same model,
-    language and method, empty without one; `ranges` are those of all printed numbers for the language.
-    """
+    """The result of a model in a language, over one test or both, for a table of the paper."""
 
     model: str
     language: str
     method: str
     result: Result
-    printed: Mapping[str, Any]
-    ranges: Mapping[str, str]
-    run: Run | None
+    printed: Mapping[str, Any]  # the paper's row of the same model, language and method, if any
+    ranges: Mapping[str, str]  # of all printed numbers for the language
+    run: Run | None  # if the result is that of one run
 
 
 def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:

@@ -9,8 +9,6 @@ These definitions reproduce the printed numbers from the released ln q_i (`studi
 pairs of models and templates would give 0.82. Correlations of samples use the same pairs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations

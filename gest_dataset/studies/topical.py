@@ -107,7 +107,16 @@ def topical(
         kind = MLM if 1 in scores_of_model else GLM
         found.append(Scores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
     models = [one for one in found if one.kind != MT]
-    tables = [_topic(found, words), _like_table_3(found, words), *_explanations(models)]
+    rows: list[Row] = []
+    for one in found:
+        (male, topic, female), number = one.rates(one.means, words)
+        # where the topic lies between female (0) and male samples (1); of ratios on their logarithms
+        values = np.array([male.value, topic.value, female.value])
+        m, t, f = (values if one.kind == MT else np.log(values)).tolist()
+        position = (t - f) / (m - f) if m != f else math.nan
+        rows.append((one.name, one.kind, number, male, topic, female, position, one.expected_rate(words)))
+    table = Table.create("topical", rows, words=", ".join(words))
+    tables = [table, _like_table_3(found, words), *_explanations(models)]
     sources = {"words": ", ".join(words)} | hashes
     return make_study("topical", "Is it the topic?", tables, (), runs, [one.name for one in found], sources)
 
@@ -134,18 +143,6 @@ def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
         raise DataError(f"A run has samples that {config} lacks. Score it again.")
     index = [sentences, scores.index.get_level_values("stereotype")]
     return scores.set_axis(pd.MultiIndex.from_arrays(index, names=_INDEX))
-
-
-def _topic(found: Sequence[Scores], words: Sequence[str]) -> Table:
-    rows: list[Row] = []
-    for one in found:
-        (male, topic, female), number = one.rates(one.means, words)
-        # where the topic lies between female (0) and male samples (1); of ratios on their logarithms
-        values = np.array([male.value, topic.value, female.value])
-        m, t, f = (values if one.kind == MT else np.log(values)).tolist()
-        position = (t - f) / (m - f) if m != f else math.nan
-        rows.append((one.name, one.kind, number, male, topic, female, position, one.expected_rate(words)))
-    return Table.create("topical", rows, words=", ".join(words))
 
 
 def _like_table_3(found: Sequence[Scores], words: Sequence[str]) -> Table:

@@ -9,8 +9,6 @@ authors take the `mean` of their log ratios; the `sum` is the log ratio of all p
 printed numbers are e to the mean log10 ratio; ours are ln g_s.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Run a sweep on Ray (one machine or a cluster), or as a SLURM job array."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shlex

@@ -5,8 +5,6 @@ each config, torch counts the operations of a text of average length, and the sp
 a transformer layer of the model's width.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress

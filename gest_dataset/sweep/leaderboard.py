@@ -3,8 +3,6 @@
 Differences are paired by sample; p-values are corrected with Holm's method over all pairs of a config.
 """
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections import Counter

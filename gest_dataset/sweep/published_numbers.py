@@ -4,8 +4,6 @@ A number differs if no value that rounds to the printed one lies in our 95 % int
 and `gest study stereoset` compare runs with the tables of the other papers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

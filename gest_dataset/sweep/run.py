@@ -4,8 +4,6 @@ OUTPUT/runs/MODEL/CONFIG/   the runs, as `gest score` writes them
 OUTPUT/leaderboard.html     and .csv, .parquet, differences.csv (`sweep.leaderboard`)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

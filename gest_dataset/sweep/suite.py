@@ -1,7 +1,5 @@
 """Suites: the YAML file of a sweep, read as a list of models."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import Counter, defaultdict
@@ -56,23 +54,19 @@ class Problems(defaultdict[str, list[str]]):
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteModel(Settings):
-    """One model in one revision: the keys of a suite (docs/sweep.md), and what follows from them.
-
-    `gpus` None means one if available. `name` is the name of the model's folder, `family` groups the
-    checkpoints of one model, and `step` is the training step of a checkpoint.
-    """
+    """One model in one revision: the keys of a suite (docs/sweep.md), and what follows from them."""
 
     model: str
     label: str | None = None
     revisions: list[str] = field(default_factory=list)
     checkpoints: bool = False
-    gpus: int | None = None
+    gpus: int | None = None  # None: one if available
     cpus: int = 1
     memory: int | str = 0
     configs: str | list[str] = ""
-    name: str
-    family: str
-    step: int | None = None
+    name: str  # of the model's folder
+    family: str  # groups the checkpoints of one model
+    step: int | None = None  # the training step of a checkpoint
 
     @property
     def selected(self) -> list[str]:

@@ -1,7 +1,5 @@
 """A chat model behind a server as a translator: one prompt for each sentence."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Generator, Sequence
 from contextlib import closing

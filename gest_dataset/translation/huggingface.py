@@ -4,8 +4,6 @@ Texts are sorted by length and translated in batches under a budget of padded to
 generation settings of the model stay.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time
@@ -68,7 +66,7 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
             if tokenizer.convert_tokens_to_ids(token) not in unknown
         }
         if tokens and language not in tokens:
-            others = ", ".join(code for code in tokens if code != "en") or "none of our languages"
+            others = ", ".join(code for code in tokens if code != "en") or "none of the supported languages"
             raise UnsupportedLanguageError(
                 f"{name!r} ({family}) has no token for {wanted.name} ({language}), only for {others}."
             )
@@ -207,10 +205,7 @@ def _translate(
 
 @torch.inference_mode()
 def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, int]]:
-    """For each text of a batch its translation and its number of tokens.
-
-    Every output ends at its own longest length, whatever its batch.
-    """
+    """For each text of a batch its translation and its number of tokens."""
     model, tokenizer = loaded.model, loaded.tokenizer
     prefixed = [loaded.prefix + text for text in texts]
     inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)

@@ -3,8 +3,6 @@
 The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_rate` has the formulas.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
@@ -53,18 +51,15 @@ _SETTINGS = ("revision", "translator", "parser", "rules", "limit")
 
 @dataclass(frozen=True)
 class Experiment:
-    """A system with its translator, a gender detector, and everything that the numbers depend on.
-
-    There is no translator for published translations and for texts with a translation per line (`lines`).
-    """
+    """A system with its translator, a gender detector, and everything that the numbers depend on."""
 
     system: str
     language: str
-    translator: Translator | None
+    translator: Translator | None  # None: published translations, or `lines`
     detector: GenderDetector
     settings: dict[str, Any]
     store: str | Path | None
-    lines: Sequence[str] | None
+    lines: Sequence[str] | None  # of a text with a translation per line
 
     def translate(self, texts: Sequence[str]) -> dict[str, Translation]:
         """Translations by text; an error if the translator could not finish."""
@@ -107,10 +102,7 @@ def prepare(
     cache: str | Path | None = None,
     **loading: Any,
 ) -> Experiment:
-    """Open translator and parser; every wrong setting is an error here, before anything is translated.
-
-    The arguments are those of `masculine_rates`; `loading` are arguments of `open_translator`.
-    """
+    """Open translator and parser; every wrong setting is an error here, before anything is translated."""
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
     offered = LANGUAGES[language].systems
@@ -144,10 +136,7 @@ def prepare(
 
 @dataclass(frozen=True, repr=False)
 class MasculineRates(RunResult):
-    """The gender that a translator gave to the speaker of every sentence.
-
-    `table` has a row for each sentence, `metadata` the settings, counts and times.
-    """
+    """The gender that a translator gave to the speaker of every sentence."""
 
     table: pa.Table
     metadata: dict[str, Any]

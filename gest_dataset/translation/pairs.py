@@ -6,8 +6,6 @@ prompt. The two translations are a pair if exactly one word differs, both its fo
 paper's appendix G; it removes words that differ by chance, and variants with both genders.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections import Counter
@@ -170,12 +168,9 @@ def write_pairs(
     pairs: Pairs,
     settings: Mapping[str, Any],
     command: Sequence[str],
-    unknown: Mapping[str, Any],
+    unknown: Mapping[str, Any],  # sources of a file that are not in GEST
 ) -> None:
-    """Write the settings first and the card last: what a card names is complete.
-
-    `unknown` are the sources of a file that are not in GEST.
-    """
+    """Write the settings first and the card last: what a card names is complete."""
     yields = {
         "command": list(command),
         "settings": dict(settings),

@@ -5,8 +5,6 @@ attribution behind the sentence, or use dashes. Whether a mark opens or closes i
 next to it, because `“` opens in English and closes in Slovak.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator

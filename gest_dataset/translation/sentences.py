@@ -1,7 +1,5 @@
 """English sentences to translate, GEST's sentences with their translations, and files of translations."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Keys come from the environment, and their values are removed from every message.
 off. A new service is a function that opens its client and an entry in services.yaml.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -1,7 +1,5 @@
 """Translate texts with a system; every distinct text is translated and paid for once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
@@ -28,18 +26,15 @@ SYSTEMS = ("hf:MODEL_OR_PATH", *SERVICES, "chat:MODEL", "file:PATH")
 
 @dataclass(frozen=True)
 class Translated:
-    """Translations in the order of the texts; the counts are of distinct texts.
-
-    `units` were translated now in `seconds`, without loading. `stopped` is why a translator could not finish.
-    """
+    """Translations in the order of the texts; the counts are of distinct texts."""
 
     translations: list[Translation]
     cached: int
     new: int
     failed: int
-    units: int
-    seconds: float
-    stopped: str = ""
+    units: int  # that were translated now
+    seconds: float  # without loading
+    stopped: str = ""  # why the translator could not finish
 
 
 def open_translator(
@@ -175,7 +170,7 @@ def translate_distinct(
     if work.stopped:
         raise TranslationStoppedError(
             f"{work.stopped}\n{work.cached + work.new} of {len(set(texts))} texts are translated and cached; "
-            f"the same command resumes."
+            f"rerun the same command to resume."
         )
     return {made.source: made for made in work.translations}
 

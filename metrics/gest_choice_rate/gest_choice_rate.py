@@ -1,7 +1,5 @@
 """The evaluate module `gest_choice_rate`: whom a chat model chooses as the speaker of a sentence."""
 
-from __future__ import annotations
-
 from datasets import Value
 
 from gest_dataset.builders.families import GEST

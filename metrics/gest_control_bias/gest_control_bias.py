@@ -1,7 +1,5 @@
 """The evaluate module `gest_control_bias`: word-filling measures against control groups."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from datasets import List, Value

@@ -1,7 +1,5 @@
 """The evaluate module `gest_masculine_rate`: which gender a translator gives to GEST's sentences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

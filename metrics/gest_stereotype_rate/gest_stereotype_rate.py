@@ -1,7 +1,5 @@
 """The evaluate module `gest_stereotype_rate`: which gender a language model prefers for GEST's speakers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

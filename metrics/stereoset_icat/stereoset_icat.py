@@ -1,7 +1,5 @@
 """The evaluate module `stereoset_icat`: LMS, SS and ICAT of StereoSet."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from datasets import List, Value

@@ -1,7 +1,5 @@
 """The evaluate module `winobias_rate`: which pronoun a language model gives to occupations."""
 
-from __future__ import annotations
-
 from datasets import Value
 
 from gest_dataset.builders.families import WINOBIAS

@@ -20,7 +20,7 @@ def test_estimate_run_and_reread(gest: Gest, tmp_path: Path, monkeypatch: pytest
         given = ("ask", "--endpoint", server.url, "--model", MODEL)
         done = gest(*given, "--price-in", "1", "--price-out", "1", "--yes")
         assert done.returncode == 0, done.stderr
-        assert "396 prompts to ask: about 19,800 tokens in, 1,584 out, " in done.stderr
+        assert "396 prompts to send: about 19,800 tokens in, 1,584 out, " in done.stderr
         assert " x refused\n    I'm sorry, but I cannot answer that." in done.stdout
         folder = tmp_path / "gest-runs" / MODEL / "choice"
         page = (folder / "report.html").read_text(encoding="utf-8")

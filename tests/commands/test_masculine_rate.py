@@ -211,7 +211,7 @@ def test_a_system_that_lacks_a_language(gest: Gest, two_languages: tuple[str, ..
     done = gest(*arguments, "--language", "sk,hr,be")
     assert done.returncode == 0, done.stderr
     assert re.match(r"sk f_s .*/34\n1 languages: ", done.stdout)
-    assert "Left out, the system lacks them: hr, be\n" in done.stderr
+    assert "Skipped (not supported): hr, be\n" in done.stderr
     content = json.loads(gest(*arguments, "--language", "sk,hr", "--json").stdout)
     assert [run["language"] for run in content["runs"]] == ["sk"]
     assert (list(content["lacking"]), content["failed"]) == (["hr"], {})

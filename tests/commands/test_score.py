@@ -171,7 +171,8 @@ def test_json(gest: Gest) -> None:
         assert one["metadata"] == run.manifest.metadata
     published = rank_among_published(content["runs"][0]["metadata"], content["runs"][0]["result"])
     assert published is not None
-    expected = {**asdict(published), "rank": published.rank, "text": published.text()}
+    ranks = {"rank": published.rank, "d_rank": published.d_rank}
+    expected = {**asdict(published), **ranks, "text": published.text()}
     assert [one["standing"] for one in content["runs"]] == [expected, None, None]
     assert (content["failed"], content["exceeded"]) == ({}, [])
 

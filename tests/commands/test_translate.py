@@ -183,7 +183,7 @@ def test_a_system_that_lacks_a_language(gest: Gest) -> None:
     arguments = (*ON_FILE, "--language", "sk,pl,cs", "--input", "own.txt")
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "Left out, the system lacks them: pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
+    assert "Skipped (not supported): pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
     assert "own.txt: 1 x not a sentence of GEST\n    'I am 7.'" in done.stderr
     assert [row["translation"] for row in rows()] == ["Mám 7.", "Je mi 7."]
     content = json.loads(gest(*arguments, "--json").stdout)

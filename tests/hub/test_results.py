@@ -162,7 +162,7 @@ def _edited(run: Path, to: Path, changed: dict[str, Any], **facts: Any) -> Path:
         ({}, {"metadata": {"limit": 5}}, "was scored with --limit"),
         ({"g_s": math.nan}, {}, "has no g_s"),
         ({}, {"model": "org/other"}, "is a run of org/other, not of"),
-        ({}, {"data_fingerprint": "0123456789abcdef"}, "was measured on other rows of en"),
+        ({}, {"data_fingerprint": "0123456789abcdef"}, "was measured on rows of en that differ"),
         ({}, {"measure": "choice"}, "has chat answers"),
         ({}, {"config": "own-mine"}, "has no config own-mine"),
         ({}, {"status": "running"}, "is not finished"),
@@ -222,7 +222,7 @@ def test_a_run_on_rows_of_the_hub_fits_that_dataset(
     note = "the rows are those of org/changed on the Hub (GEST_REPO)"
     assert note in read_run(run).manifest.metadata["notes"]
     assert push_results(run, MODEL, dry_run=True).files
-    with pytest.raises(HubError, match="was measured on other rows of en"):
+    with pytest.raises(HubError, match="was measured on rows of en that differ"):
         push_results(run, MODEL, dataset=DATA)
 
 

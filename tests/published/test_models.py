@@ -144,7 +144,9 @@ def test_the_rank_in_d_is_among_the_models_whose_spread_is_known() -> None:
     place = rank_among_published(GLM, {"g_s": 1.26, "d": 0.671})
     assert place is not None
     assert len(place.d_models) == 12
-    spreads = [row["spread"] for row in published.load("gest_english_glm")["rows"] if row["model"] == "gpt2"]
+    spreads = [
+        row["spread"] for row in published.load("gest_english_spreads")["rows"] if row["model"] == "gpt2"
+    ]
     d = math.log(place.models["gpt2"]) / math.sqrt(np.mean(np.square(spreads)))
     assert place.d_models["gpt2"] == pytest.approx(d) == pytest.approx(0.671, abs=0.002)
     assert place.d_rank == 1 + sum(value > 0.671 for value in place.d_models.values())

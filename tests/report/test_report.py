@@ -320,7 +320,7 @@ def test_not_shown_names_the_smallest_effect(paths: list[Path]) -> None:
     found = verdict_of(run)
     smallest = smallest_effect(found.headline, found.estimate, 1.05)
     assert smallest == pytest.approx(1.05 * math.exp((1.959964 + 0.841621) * error))
-    assert f"shows g_s of {format_number(smallest)} or more in 80 of 100 cases" in " ".join(found.sentences)
+    assert f"detects g_s of {format_number(smallest)} or more in 80 of 100 cases" in " ".join(found.sentences)
     [shares] = MASCULINE_RATE.headlines
     expected = 0.05 + 2.801585 * 0.1 / 1.959964
     assert smallest_effect(shares, Estimate(0, -0.1, 0.1), 0.05) == pytest.approx(expected)

@@ -41,4 +41,4 @@ def test_properties_of_sentences() -> None:
     assert measured["length in words"].tolist() == [4, 3, 2, 3, 4]
     assert measured["negation"].tolist() == [0, 1, 0, 1, 0]
     assert measured["mention of the family"].tolist() == [1, 0, 0, 0, 0]
-    assert measured["commonness of words"][2] > measured["commonness of words"][0]
+    assert measured["word frequency"][2] > measured["word frequency"][0]

@@ -1,7 +1,5 @@
 """`gest study nsp`: train a next-sentence head, to score StereoSet between sentences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gest_dataset.commands.console import command_line, err, show_table, silence_libraries

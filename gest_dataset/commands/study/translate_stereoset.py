@@ -1,7 +1,5 @@
 """`gest study translate-stereoset`: StereoSet in another language."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gest_dataset.commands import options

@@ -1,7 +1,5 @@
 """The parsers by name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -5,8 +5,6 @@ auxiliary, words with the ending of an adjective for adjectives. Every word of a
 predicate. Use it if no real parser is available, which finds more.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

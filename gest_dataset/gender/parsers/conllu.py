@@ -1,7 +1,5 @@
 """The interface of parsers, their format CoNLL-U, and the parser that reads a file of it."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,13 +17,10 @@ _TEXT = re.compile(r"#\s*text\s*=")
 
 @dataclass(frozen=True)
 class Parser:
-    """A parser of one language.
+    """A parser of one language."""
 
-    `signature` identifies everything that a parse depends on but the text, and is part of the cache's key.
-    `parse` yields batches of texts with their CoNLL-U, in any order; it may leave texts out.
-    """
-
-    signature: str
+    signature: str  # everything that a parse depends on but the text
+    # yields batches of texts with their CoNLL-U, in any order; it may leave texts out
     parse: Callable[[Sequence[str]], Iterator[Mapping[str, str]]]
     cached: bool = True
 

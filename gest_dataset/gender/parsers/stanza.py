@@ -1,7 +1,5 @@
 """Stanza, a neural parser; an extra: `pip install "gest-dataset[stanza]"`."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

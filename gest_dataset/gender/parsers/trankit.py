@@ -4,8 +4,6 @@ It pins torch <= 2.0.1 and imports `AdamW` from transformers, which current vers
 an environment with this package: `GEST_TRANKIT_PYTHON` names the Python of another one (docs/gender.md).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from functools import partial

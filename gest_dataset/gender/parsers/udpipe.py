@@ -1,7 +1,5 @@
 """UDPipe 1, the parser for a CPU: the path of a model, or the published UD 2.5 model of a language."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Parsing in worker processes: several at once, and with another Python if the parser needs one."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue

@@ -1,7 +1,5 @@
 """Anchors for adjectives and participles that complete a verb or a copula of the first person."""
 
-from __future__ import annotations
-
 import re
 
 from gest_dataset.gender.grammar import NOUNS

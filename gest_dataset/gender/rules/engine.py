@@ -4,8 +4,6 @@
 `subjects.auxiliary`, because the auxiliary *som* is of the first person.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

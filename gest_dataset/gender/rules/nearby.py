@@ -1,7 +1,5 @@
 """Anchors for words whose tree is wrong or says little: the words around them decide."""
 
-from __future__ import annotations
-
 from gest_dataset.gender.grammar import NOUNS
 from gest_dataset.gender.rules.complements import looks_first_person, unclaimed
 from gest_dataset.gender.rules.context import VERBS, Context, has_form, is_first_person

@@ -1,7 +1,5 @@
 """Anchors for nouns that say what the speaker is, and the check for nouns that women and men use alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

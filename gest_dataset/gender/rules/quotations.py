@@ -1,7 +1,5 @@
 """Quotations: their words are somebody else's, unless the speaker introduces them (*„Nevím,“ říkám si*)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Anchors for predicates whose subject is the speaker: named, shared with another clause, or left out."""
 
-from __future__ import annotations
-
 from gest_dataset.gender.grammar import NOUNS, Grammar
 from gest_dataset.gender.rules.context import (
     BETWEEN,

@@ -1,7 +1,5 @@
 """The answers of a chat model with their readings, and the result that follows from them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`gest_dataset.ask`: ask a chat model the prompts of a probe, read its answers, and record the run."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Answers of a loaded causal model, through its own chat template."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any

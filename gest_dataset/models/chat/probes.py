@@ -1,7 +1,5 @@
 """The probes for chat models: the prompts of a row, the reading of answers, and the measure."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Requests and responses of OpenAI's chat completions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gest_dataset.errors import ModelError, ScoringError, convert_errors, describe_error

@@ -4,8 +4,6 @@ A prompt is a list of token ids. Temperature and top_p are 1, so that probabilit
 a server can return is detected with one request of each kind before a run.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 from collections.abc import Mapping, Sequence
@@ -37,21 +35,16 @@ class Item:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a server can do: log-probabilities of named tokens, full texts, or the `top_tokens` likeliest.
-
-    It generates at least `min_tokens` after a text, puts `prefix_tokens` tokens before the prompt, and takes
-    several prompts in a request if it is `batched`. `context_length` is None if it is not reported.
-    `fingerprint` holds the values of a fixed text, which differ for another model.
-    """
+    """What a server can do: log-probabilities of named tokens, full texts, or the `top_tokens` likeliest."""
 
     named_tokens: bool = False
     full_texts: bool = False
     top_tokens: int = 0
-    min_tokens: int = 0
-    prefix_tokens: int = 0
-    batched: bool = False
-    context_length: int | None = None
-    fingerprint: tuple[float, ...] = ()
+    min_tokens: int = 0  # that it generates after a text
+    prefix_tokens: int = 0  # that it puts before the prompt
+    batched: bool = False  # takes several prompts in a request
+    context_length: int | None = None  # None if it is not reported
+    fingerprint: tuple[float, ...] = ()  # values of a fixed text, which differ for another model
 
     @property
     def method(self) -> str:

@@ -1,7 +1,5 @@
 """A model behind a server: log-probabilities from completions, answers from chat completions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -44,15 +42,11 @@ _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A causal model under its name at a server with the methods of a `LoadedModel`.
-
-    What the server supports is detected when it is first needed: `capabilities` and `tokenizer` for scores,
-    `chat_format` for answers. `entry` is the server's description of the model.
-    """
+    """A causal model under its name at a server with the methods of a `LoadedModel`."""
 
     name: str
     client: Client
-    entry: Mapping[str, Any]
+    entry: Mapping[str, Any]  # the server's description of the model
     tokenizer_name: str | None = None
     kind: str = "causal"
     revision: None = None
@@ -206,7 +200,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
             raise ModelError(
-                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {ids[:8]}, at the "
+                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {ids[:8]}, on the "
                 f"server {response['tokens'][:8]}. {advice}"
             )
     return tokenizer, []

@@ -7,8 +7,6 @@ to the other rates of its run (section 4.2.1 of Pikuliak et al., 2024):
     translators    p_i - f_m
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -4,8 +4,6 @@ Texts are numbers of a list that has each of them once. A sample is identified b
 the samples with this id.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Section 5.2 and footnote 14 of Öztürk et al. (2023). Documents are streamed fr
 every tenth one is held out for the test.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Sequence

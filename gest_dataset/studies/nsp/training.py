@@ -4,8 +4,6 @@ Pairs and checkpoints are in DIR/.nsp-training; nsp.json has the settings, and t
 complete. The same call resumes from the last checkpoint.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Mapping, Sequence

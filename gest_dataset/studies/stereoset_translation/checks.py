@@ -4,8 +4,6 @@ Section 5.1 of Öztürk et al. (2023) checked punctuation and the place of BLANK
 unusable; the others are listed for a person to check.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 

@@ -5,8 +5,6 @@ context with the word in place of BLANK. Between sentences every sentence is tra
 BLANK with Amazon's terminology; here a context is sent with several markers until each BLANK comes back.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
