@@ -38,6 +38,14 @@ SERVER = "server"
 # Limits of one request: prompts, their tokens, named tokens (vLLM takes 128)
 MAX_PROMPTS, MAX_TOKENS, MAX_NAMED = 64, 8192, 100
 _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another one by more
+# With identity.TEXTS, whose hashes must not change: what a server's tokenizer may read differently
+_MORE_TEXTS = (
+    "Zawsze byłam silna, a on nie.",
+    "She paid 1,234.50 on 3/4/2025.",
+    "UPPER lower MiXeD under_score hy-phen",
+    "日本語 हिन्दी العربية naïve café",
+    "unbelievableantidisestablishmentarianism",
+)
 
 
 @dataclass(frozen=True)
@@ -192,7 +200,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
     with convert_errors(lambda error: ModelError(f"{message}{describe_error(error)}\n{advice}")):
         tokenizer = from_pretrained(AutoTokenizer, name)
         tokenizer("")  # turns off truncation and padding
-    for text in filter(None, TEXTS):
+    for text in (*filter(None, TEXTS), *_MORE_TEXTS):
         body = {"model": model, "prompt": text, "add_special_tokens": True}
         response = client.try_request("/tokenize", body)
         if response is None:
