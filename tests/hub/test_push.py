@@ -30,7 +30,7 @@ from tests.support.new_language import translations_file, write_csv
 pytestmark = pytest.mark.usefixtures("mirror", "quick_viewer")
 
 SET = "org/gest"
-ABOUT = ("README.md", "croissant.json")  # what a push writes beside the rows
+ABOUT = ("README.md",)  # what a push writes beside the rows
 BY_HAND = b"""---
 # kept: this comment, the quotes and the order
 license: 'mit'
@@ -201,7 +201,6 @@ def test_only_files_of_an_earlier_push_are_removed(hub: Hub, tmp_path: Path) -> 
     assert set(hub.dataset(SET).head.files) == set(files) - removed | {
         "en/test-00000-of-00001.parquet",
         ".gitattributes",
-        "croissant.json",
     }
     check(hub, tmp_path, "en", default="en")
 
