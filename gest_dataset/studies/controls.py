@@ -27,7 +27,7 @@ from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.headline_panels import control_differences
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.sample_panels import control_scatters
+from gest_dataset.report.panels import control_scatters
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
