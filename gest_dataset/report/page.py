@@ -18,9 +18,9 @@ import re
 import shlex
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -40,8 +40,8 @@ from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
 from gest_dataset.report.stereotype_panels import panels_of_several
 from gest_dataset.report.style import COLUMNS, GROUND, LATEX, css_variables, use_layout
-from gest_dataset.runs.folder import Run, RunResult, find_runs
-from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, SCORES, Manifest
+from gest_dataset.runs.folder import Run, RunResult, find_runs, new_manifest
+from gest_dataset.runs.manifest import MANIFEST, RESULT, SCORES
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value, write_file
 from gest_dataset.version import __version__
@@ -235,8 +235,8 @@ def notebook_html(found: RunResult) -> str:
         figure = inline_svg(panel.figure, f"gest-{digest}", panel.title, panel.alt)
     return load_template(_HERE / "notebook.html.jinja").render(
         verdict=verdict,
+        panel=panel,
         figure=Markup(figure),
-        caption=panel.caption if panel else "",
         grids={number: run.measure.grid(part) for number, part in run.templates.items()},
         signature=found.signature,
         light=css_variables(0),
@@ -261,17 +261,14 @@ def _main_panel(run: LabelledRun) -> Panel | None:
 def _as_run(found: RunResult) -> LabelledRun:
     """A result as the report reads a run from disk."""
     facts = found.metadata
-    about = {name: facts.get(name, "") for name in ("measure", "config", "language", "data_fingerprint")}
-    empty: dict[str, Any] = {name: {} for name in ("settings", "versions", "machine", "seeds")}
-    manifest = Manifest(
-        **about,
-        **empty,
+    manifest = new_manifest(
+        **{name: facts.get(name, "") for name in ("measure", "config", "language", "data_fingerprint")},
         model=facts.get("model") or facts["system"],
         table=SCORES,
+        settings={},
         command=[],
-        started="",
-        status=DONE,
-        metadata=facts,
+        device=None,
     )
-    (run,) = label_runs([Run(Path(), manifest, found.table, {"result": json_value(found.result())})])
+    result = {"result": json_value(found.result())}
+    (run,) = label_runs([Run(Path(), replace(manifest, metadata=facts), found.table, result)])
     return run

@@ -7,9 +7,9 @@ import numpy as np
 from scipy import special
 
 from gest_dataset import published
-from gest_dataset.measures.control_bias import sample_scores
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.report import headline_panels, stereotype_panels
 from gest_dataset.report.figures import Chart, Curve, Mark, Rows, draw_charts, legend_entry, series_style
 from gest_dataset.report.labels import LabelledRun

@@ -19,8 +19,8 @@ from gest_dataset.builders import select_configs
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.control_bias import sample_scores
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.probes.author_rules import OWN_NEGATION
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
