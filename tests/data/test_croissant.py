@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.families import GEST, WINOBIAS
+from gest_dataset.builders.config import FAMILIES
 from gest_dataset.data import build
 from gest_dataset.data.card import write_card
 from gest_dataset.data.croissant import write_croissant
@@ -105,17 +105,17 @@ def test_checksums(folder: Path, tmp_path: Path) -> None:
 def test_responsible_ai_fields(folder: Path, tmp_path: Path) -> None:
     _build(tmp_path, "en", "annotations", "winobias_type1_dev")
     written = _metadata(tmp_path)
-    both = [GEST, WINOBIAS]
+    both = [FAMILIES["gest"], FAMILIES["winobias"]]
     for name, texts in {
         "rai:dataBiases": [family.biases for family in both],
         "rai:dataLimitations": [family.limits for family in both],
         "rai:personalSensitiveInformation": [family.personal for family in both],
-        "rai:dataAnnotationProtocol": [GEST.annotation],
-        "rai:annotatorDemographics": [GEST.annotators],
+        "rai:dataAnnotationProtocol": [FAMILIES["gest"].annotation],
+        "rai:annotatorDemographics": [FAMILIES["gest"].annotators],
     }.items():
         assert [text.partition(": ")[2] for text in written[name]] == texts
     assert written["rai:dataCollection"] == "\n".join(f"{f.title}: {f.collection}" for f in both)
-    assert written["rai:annotationsPerItem"] == f"GEST: {GEST.annotations_per_item}"
+    assert written["rai:annotationsPerItem"] == "GEST: " + FAMILIES["gest"].annotations_per_item
     assert written["rai:dataPreprocessingProtocol"][0].startswith("winobias_type1_dev: ")
     assert "Content warning" in written["description"]
     assert "not-for-all-audiences" in written["keywords"]
