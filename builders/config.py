@@ -27,8 +27,7 @@ _PACKAGE_LICENCE = "Apache-2.0"
 class Family:
     """A dataset with one or more configs; its texts (`families.ini`) are a section of the dataset card.
 
-    The fields from `collection` on go to the Responsible-AI fields of Croissant, the last three to the header
-    of the card, in the Hub's terms. All of them may be empty.
+    The last three go to the header of the card, in the Hub's terms, and may be empty.
     """
 
     name: str
@@ -37,13 +36,6 @@ class Family:
     homepage: str
     citation: str
     limits: str
-    collection: str = ""
-    collection_type: str = ""  # terms of the Croissant RAI vocabulary, separated by semicolons
-    annotation: str = ""
-    annotations_per_item: str = ""
-    annotators: str = ""
-    biases: str = ""
-    personal: str = ""
     annotations_creators: str = ""
     language_creators: str = ""
     source_datasets: str = ""

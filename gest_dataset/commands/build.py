@@ -24,7 +24,7 @@ def run(
     data: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Write configs as Parquet files with a dataset card and Croissant metadata.
+    """Write configs as Parquet files with a dataset card.
 
     Plain [bold]datasets.load_dataset(DIR, CONFIG)[/bold] reads the folder without this package.
     Upstream files are downloaded once and verified, or read from a mirror (GEST_MIRROR).
@@ -57,7 +57,6 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
     from gest_dataset.builders import CONFIGS
     from gest_dataset.data.build import build_config, check_build_folder
     from gest_dataset.data.card import write_card
-    from gest_dataset.data.croissant import write_croissant
     from gest_dataset.data.folder import config_path
     from gest_dataset.hub.results import write_benchmark
 
@@ -76,7 +75,6 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
         results = [result for _, result in console.one_by_one(names, build, ending, failed)]
         builds = write_card(folder) if results else []
         if results:
-            write_croissant(folder, builds)
             write_benchmark(folder, [built.config for built in builds])
         on_card = {built.config.name for built in builds}
         outdated = [name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card]

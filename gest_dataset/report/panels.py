@@ -25,7 +25,6 @@ _PANELS: tuple[tuple[tuple[str, ...], Callable[[Sequence[LabelledRun]], Iterator
     (("quadruplets", "crows"), headline_panels.control_differences),
     (("stereoset_intrasentence", "stereoset_intersentence"), headline_panels.stereoset),
     (("winobias",), sample_panels.winobias),
-    (("choice", "story"), headline_panels.genderbench),
 )
 
 
