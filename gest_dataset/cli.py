@@ -40,7 +40,7 @@ RENAMED = {
     "nsp-train": "`gest study nsp`",
     "sentences": "`gest build --format txt` or `--format csv`",
     "translate-stereoset": "`gest study translate-stereoset`",
-    "view": "`gest report --serve`",
+    "view": "`gest report`",
 }
 INTERRUPTED = 130
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
