@@ -63,13 +63,13 @@ def report(
 
 
 def write_report(
-    runs: Sequence[Run], path: Path, panels: Sequence[Panel] = (), notes: Sequence[str] = (), live: str = ""
+    runs: Sequence[Run], path: Path, panels: Sequence[Panel] = (), notes: Sequence[str] = ()
 ) -> Path:
     """Write the page of some runs, with further panels before theirs and paragraphs of notes at its top.
 
-    Its links are relative to `path`; a `live` page polls for that version.
+    Its links are relative to `path`.
     """
-    if not (runs or panels or live):
+    if not (runs or panels):
         raise ConfigError("A report needs one run or more.")
     labelled = label_runs(runs)
     with warnings.catch_warnings():  # browsers have more letters than matplotlib's font
@@ -97,8 +97,6 @@ def write_report(
         links=partial(_links, page=path),
         citations=list(dict.fromkeys(entry for one in families for entry in one.citation.split("\n\n"))),
         version=__version__,
-        live=live,
-        live_script=Markup((_HERE / "live.js").read_text(encoding="utf-8")),
         **page_assets(),
     )
     write_file(path, text)

@@ -30,7 +30,6 @@ import pyarrow as pa
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.folder import read_table, write_table
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.progress import PROGRESS
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.storage import (
@@ -210,8 +209,7 @@ def open_run(path: Path, manifest: Manifest) -> Iterator[RunWriter]:
             with ResponseCache(path / CACHE) as cache:
                 yield RunWriter(path, manifest, cache, None)
         if read_manifest(path).done:
-            for name in (CACHE, PROGRESS):
-                (path / name).unlink(missing_ok=True)
+            (path / CACHE).unlink(missing_ok=True)
 
 
 def new_manifest(

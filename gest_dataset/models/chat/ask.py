@@ -272,7 +272,7 @@ def collect(
         key: Answer(**{**value, "top": tuple(map(tuple, value["top"]))}) for key, value in cached.items()
     }
     spent = sum(map(settings.cost, answers.values()))
-    progress = ProgressWriter(cache, len(distinct), "prompts")
+    progress = ProgressWriter(len(distinct), "prompts")
     bar = tqdm(total=len(distinct), desc=model.name, unit="prompts", disable=None, leave=False)
     bar.update(len(answers))
 
