@@ -43,14 +43,13 @@ def run(
     if format == "parquet":
         return _write_parquet(list(names), output, as_json)
 
-    from gest_dataset.harness.lm_eval_tasks import write_tasks
+    from gest_dataset.harness.lm_eval import write_tasks
 
     tasks, left_out = write_tasks(output, names, data)
-    rows = [(task.name, task.config, task.group) for task in tasks]
-    console.show_table(f"Written to {output}", ("task", "config", "in the group"), rows)
+    console.show_table(f"Written to {output}", ("task", "config", "in the group"), tasks)
     if named:
         console.show_left_out(left_out)
-    selected = dict.fromkeys(task.group or task.name for task in tasks)
+    selected = dict.fromkeys(group or name for name, _, group in tasks)
     err.print(f"{_LM_EVAL} --include_path {output} --tasks {','.join(selected)}")
 
 

@@ -20,9 +20,8 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from gest_dataset import languages as all_languages
-from gest_dataset.builders import frames, neutral, pairs
-from gest_dataset.builders.config import Config
-from gest_dataset.builders.families import EUROGEST
+from gest_dataset.builders import frames, pairs, translations
+from gest_dataset.builders.config import FAMILIES, Config
 from gest_dataset.builders.gest import ids_by_text
 from gest_dataset.custom.language import language_of
 from gest_dataset.custom.store import NewConfig, add_configs
@@ -166,7 +165,7 @@ def _import_language(
             frame_files = {key: sources.fetch(key) for key in frames.frame_sources(code)}
             choices = frames.read_frames(code, frame_files, frame_kind)
             framed = (
-                neutral.neutral_row(
+                translations.neutral_row(
                     *_facts(code, line), line.neutral, frames.choose_frame(line.neutral, choices)
                 )
                 for line in lines[has.neutral & ~is_pair].itertuples()
@@ -179,7 +178,7 @@ def _import_language(
     new = [
         NewConfig(
             name=f"eurogest_{code}_{kind}",
-            family=EUROGEST,
+            family=FAMILIES["eurogest"],
             description=f"EuroGEST in {language.name}: {kind}{frame}",
             languages=tuple(dict.fromkeys((code, "en"))),
             licence=LICENCE,

@@ -17,8 +17,7 @@ import pyarrow as pa
 import yaml
 from jinja2 import Environment
 
-from gest_dataset.builders.config import Family, Row
-from gest_dataset.builders.families import FAMILIES
+from gest_dataset.builders.config import FAMILIES, Family, Row
 from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate, Grid
 from gest_dataset.probes.probe import Probe

@@ -12,7 +12,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.measures.grid import Axis, Grid, Line, number_lines, stereotype_lines
 from gest_dataset.measures.measure import Result, load_measure
-from gest_dataset.probes import neutral, pairs, templates, winobias
+from gest_dataset.probes import contrasts, templates
 from gest_dataset.statistics import stereotype_rate, winobias_rate
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -44,11 +44,11 @@ def grid(result: Result) -> Grid:
 
 _gest_measure = partial(load_measure, statistic=stereotype_rate, value=log_ratios, topic=topic, grid=grid)
 TEMPLATES = _gest_measure("templates", probe=templates.PROBE)
-PAIRS = _gest_measure("pairs", probe=pairs.PROBE)
-NEUTRAL = _gest_measure("neutral", probe=neutral.PROBE)
+PAIRS = _gest_measure("pairs", probe=contrasts.PAIRS)
+NEUTRAL = _gest_measure("neutral", probe=contrasts.NEUTRAL)
 WINOBIAS = load_measure(
     "winobias",
-    probe=winobias.PROBE,
+    probe=contrasts.WINOBIAS,
     statistic=winobias_rate,
     value=log_ratios,
     topic=lambda scores, row: f"{scores['occupation_gender']} occupation",

@@ -21,7 +21,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import sample_scores
-from gest_dataset.probes.author_rules import OWN_NEGATION
+from gest_dataset.probes.options import OWN_NEGATION
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.headline_panels import control_differences

@@ -15,8 +15,7 @@ import datasets
 import pandas as pd
 import regex
 
-from gest_dataset.builders.config import features_of
-from gest_dataset.builders.families import STEREOSET
+from gest_dataset.builders.config import FAMILIES, features_of
 from gest_dataset.builders.stereoset import BLANK, CANDIDATES, FIELDS, TESTS, config_name, source
 from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
@@ -238,7 +237,7 @@ def _write_folder(
         first = one.problems[one.problems["left_out"] == "yes"].drop_duplicates("id")
         new = NewConfig(
             name=name,
-            family=STEREOSET,
+            family=FAMILIES["stereoset"],
             description=f"StereoSet, {one.test} test, in {LANGUAGES[language].name}, translated by {system}",
             languages=(language,),
             licence=sources.licences([source(one.test, SOURCE)]),
@@ -257,6 +256,6 @@ def _write_folder(
         tests=counts,
         left_out=checks.PROBLEMS,
         problems_file=PROBLEMS_FILE,
-        family=STEREOSET,
+        family=FAMILIES["stereoset"],
     )
     return configs
