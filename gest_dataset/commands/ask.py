@@ -13,8 +13,7 @@ from gest_dataset.commands.console import command_line, err, out, show_json, sho
 from gest_dataset.commands.options import check_model
 
 if TYPE_CHECKING:
-    from gest_dataset.models.chat.answers import Answers
-    from gest_dataset.models.chat.ask import Estimate
+    from gest_dataset.models.chat.ask import Answers, Estimate
 
 Price = Annotated[float | None, typer.Option(min=0, help="Price per million input or output tokens.")]
 

@@ -12,7 +12,7 @@ from gest_dataset.data.folder import read_config
 from gest_dataset.errors import SettingError
 from gest_dataset.harness import lm_eval
 from gest_dataset.measures import measure_of
-from gest_dataset.models.request import suitable_configs
+from gest_dataset.models.score import suitable_configs
 from gest_dataset.storage import LOCK, check_folder, folder_lock, write_file
 from gest_dataset.version import __version__
 

@@ -61,10 +61,8 @@ def compute_log_probs(
     asked: list[tuple[int, list[slice]]] = []
     for query, i in zip(queries, input_of, strict=True):
         n, path = place[hosts[i]]
-        lookups = [
-            Lookup(path[p], (t,), query.normalise)
-            for p, t in zip(query.positions, query.targets, strict=True)
-        ]
+        pairs = zip(query.positions, query.targets, strict=True)
+        lookups = [Lookup(path[p], (t,), query.normalise) for p, t in pairs]
         if query.placebo:
             lookups.append(Lookup(path[query.positions[0]], query.placebo, False))
         slices = []
@@ -75,13 +73,8 @@ def compute_log_probs(
         asked.append((n, slices))
     passes = [(row.sequence, list(some)) for row, some in zip(rows, starts, strict=True)]
     values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
-    work = Passes(
-        queries=len(queries),
-        inputs=len(computed),
-        tokens=sum(one.size for one in computed.values()),
-        computed=sum(sequence.size for sequence, _ in passes),
-        way=way,
-    )
+    tokens, used = sum(one.size for one in computed.values()), sum(sequence.size for sequence, _ in passes)
+    work = Passes(len(queries), len(computed), tokens, used, way)
     of_queries = [np.concatenate([values[n][some] for some in slices]) for n, slices in asked]
     not_finite = "the model's values are not finite"
     return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
