@@ -134,12 +134,7 @@ class _State:
 
 
 def _compute(
-    passes: Sequence[Pass],
-    scorer: Scorer,
-    budget: int,
-    description: str,
-    cache: ResponseCache | None,
-    seed: int,
+    passes: Sequence[Pass], scorer: Scorer, budget: int, name: str, cache: ResponseCache | None, seed: int
 ) -> tuple[list[Values], _State]:
     """The values of all passes, in their order; the processes of a launcher share the work."""
     keys = []
@@ -159,7 +154,7 @@ def _compute(
     uncommitted: dict[str, Values] = {}
     progress = ProgressWriter(cache, len(passes), "inputs")
     hidden = None if distributed.is_main() else True  # None: shown on a terminal only
-    with tqdm(total=len(passes), initial=len(found), desc=description, unit="inputs", disable=hidden) as bar:
+    with tqdm(total=len(passes), initial=len(found), desc=name, unit="inputs", disable=hidden) as bar:
         while missing:
             batches = []  # the next one of every process
             for _ in range(distributed.world_size()):

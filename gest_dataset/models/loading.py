@@ -62,8 +62,8 @@ class LoadedModel:
     revision: str | None = None
     from_hub: bool = False
     requested_revision: str | None = None
-    baseline_seed: int = 0
     quantization: str | None = None
+    baseline_seed: int = 0
 
     @property
     def device(self) -> torch.device:
@@ -167,16 +167,8 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
         loaded, info = place_model(partial(from_pretrained, auto_class, **source), settings, *placement)
     check_complete(loaded, info, name)
     shown, from_hub = str(source.get("gguf_file", name)), commit is not None
-    return LoadedModel(
-        loaded,
-        tokenizer,
-        kind,
-        shown,
-        commit,
-        from_hub,
-        settings.revision,
-        quantization=settings.quantization,
-    )
+    given = (settings.revision, settings.quantization)
+    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given)
 
 
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:

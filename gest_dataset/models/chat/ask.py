@@ -3,7 +3,7 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import takewhile
@@ -41,7 +41,6 @@ from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
-SAMPLE = 20  # prompts that are asked first to estimate the rest
 _EXAMPLES, _EXAMPLE_LENGTH = 3, 100  # of unreadable answers
 
 
@@ -74,10 +73,6 @@ class AskSettings:
     price_out: float | None = None
     max_cost: float = math.inf
 
-    @property
-    def has_price(self) -> bool:
-        return self.price_in is not None or self.price_out is not None
-
     def cost(self, answer: Answer) -> float:
         """The price of an answer; 0 if there is no price."""
         return (answer.tokens_in * (self.price_in or 0) + answer.tokens_out * (self.price_out or 0)) / 1e6
@@ -95,17 +90,6 @@ class ChatTask:
     wordings: str
     fingerprint: str
     detector: GenderDetector | None
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What the missing prompts will take; `money` is None without a price."""
-
-    prompts: int
-    tokens_in: float
-    tokens_out: float
-    seconds: float
-    money: float | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -180,7 +164,7 @@ def prepare(settings: AskSettings) -> ChatTask:
         raise SettingError(f"The probe {name} in {language} needs no parser; omit --parser, --parser-model.")
     if isinstance(settings.stop, str) or not all(settings.stop):
         raise SettingError("stop must be a list of non-empty texts.")
-    if settings.max_cost < math.inf and not settings.has_price:
+    if settings.max_cost < math.inf and not (settings.price_in or settings.price_out):
         raise SettingError("--max-cost needs --price-in and --price-out.")
     temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
     if repeats > 1 and not temperature:
@@ -209,13 +193,7 @@ def prepare(settings: AskSettings) -> ChatTask:
     return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
 
 
-def run(
-    model: Any,
-    settings: AskSettings,
-    path: Path | None,
-    command: Sequence[str],
-    on_estimate: Callable[[Estimate], None] = lambda estimate: None,
-) -> Answers:
+def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[str]) -> Answers:
     """The answers of a model, recorded as a run in `path`; a finished run is read instead."""
     task = prepare(settings)
     chat_model = _open_model(model, settings)
@@ -244,7 +222,9 @@ def run(
             return Answers(table, record.finished.manifest.metadata)
         start = time.perf_counter()
         cache = record.cache if record else None
-        answers = collect(chat_model, task.prompts, task.sampling, cache, settings, on_estimate)
+        answers = collect(chat_model, task.prompts, task.sampling, cache, settings)
+        # prompts with the same text and seed share an answer
+        sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(task.prompts, answers, strict=True)}
         stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
         stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
         table = task.probe.make_table(task.detector, task.prompts, answers, stereotypes)
@@ -254,8 +234,9 @@ def run(
             "from_hub": False,
             "samples": len(task.rows),
             **_count_readings(table, chat_model.name),
-            "tokens_in": sum(answer.tokens_in for answer in answers),
-            "tokens_out": sum(answer.tokens_out for answer in answers),
+            "tokens_in": sum(answer.tokens_in for answer in sent.values()),
+            "tokens_out": sum(answer.tokens_out for answer in sent.values()),
+            "cost": sum(map(settings.cost, sent.values())),
             "notes": [],
             "seconds": time.perf_counter() - start,
             "gest_dataset": __version__,
@@ -307,12 +288,10 @@ def collect(
     sampling: Sampling,
     cache: ResponseCache | None = None,
     settings: AskSettings | None = None,
-    on_estimate: Callable[[Estimate], None] = lambda estimate: None,
 ) -> list[Answer]:
-    """The answers to some prompts, cached as they come; the first few estimate what all missing ones take.
+    """The answers to some prompts, cached as they come; prompts with the same text and seed share one.
 
-    Prompts with the same text and seed share an answer. No prompt is sent once the answers have cost
-    `max_cost`; requests in flight are completed.
+    No prompt is sent once the answers have cost `max_cost`; requests in flight are completed.
     """
     settings = settings or AskSettings()
     drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
@@ -323,47 +302,31 @@ def collect(
         key: Answer(**{**value, "top": tuple(map(tuple, value["top"]))}) for key, value in cached.items()
     }
     spent = sum(map(settings.cost, answers.values()))
+    missing = [prompt for key, prompt in distinct.items() if key not in answers]
+    affordable = takewhile(lambda _: spent < settings.max_cost, missing)
     progress = ProgressWriter(cache, len(distinct), "prompts")
     bar = tqdm(total=len(distinct), desc=model.name, unit="prompts", disable=None, leave=False)
     bar.update(len(answers))
-
-    def fetch(wanted: Sequence[Prompt]) -> None:
-        nonlocal spent
-        affordable = takewhile(lambda _: spent < settings.max_cost, wanted)
-        with closing(model.generate(affordable, sampling)) as generated:
-            for batch in generated:
-                new = {keys[prompt]: answer for prompt, answer in batch}
-                if cache is not None:
-                    cache.put({key: asdict(answer) for key, answer in new.items()})
-                answers.update(new)
-                spent += sum(map(settings.cost, new.values()))
-                bar.update(len(new))
-                progress.update(len(answers))
-        if any(keys[prompt] not in answers for prompt in wanted):
-            raise ScoringError(
-                f"The answers have cost {spent:g}, which is --max-cost {settings.max_cost:g} or more; "
-                f"{len(answers):,} of {len(distinct):,} are cached. Use a higher --max-cost to resume."
-            )
-
-    with bar:
-        missing = [prompt for key, prompt in distinct.items() if key not in answers]
-        sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
-        start = time.perf_counter()
-        fetch(sample)
-        if sample:
-            factor = len(missing) / len(sample)
-            first = [answers[keys[prompt]] for prompt in sample]
-            tokens_in = factor * sum(answer.tokens_in for answer in first)
-            tokens_out = factor * sum(answer.tokens_out for answer in first)
-            seconds = factor * (time.perf_counter() - start)
-            if settings.has_price and not tokens_in + tokens_out:
+    with bar, closing(model.generate(affordable, sampling)) as generated:
+        for batch in generated:
+            new = {keys[prompt]: answer for prompt, answer in batch}
+            if cache is not None:
+                cache.put({key: asdict(answer) for key, answer in new.items()})
+            answers.update(new)
+            spent += sum(map(settings.cost, new.values()))
+            if settings.max_cost < math.inf and not spent:
                 raise ScoringError(
                     f"{model.name} does not report token counts (usage), so its cost is unknown. The answers "
-                    f"are cached; run the command without prices to continue."
+                    f"are cached; run the command without --max-cost to continue."
                 )
-            money = factor * sum(map(settings.cost, first)) if settings.has_price else None
-            on_estimate(Estimate(len(missing), tokens_in, tokens_out, seconds, money))
-        fetch([prompt for prompt in missing if keys[prompt] not in answers])
+            bar.update(len(new))
+            bar.set_postfix({"cost": f"{spent:.2g}"} if spent else {})
+            progress.update(len(answers))
+    if len(answers) < len(distinct):
+        raise ScoringError(
+            f"The answers have cost {spent:g}, which is --max-cost {settings.max_cost:g} or more; "
+            f"{len(answers):,} of {len(distinct):,} are cached. Use a higher --max-cost to resume."
+        )
     return [answers[key] for key in keys.values()]
 
 

@@ -17,7 +17,6 @@ import gest_dataset
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError
 from gest_dataset.measures.choice import CHOICE
 from gest_dataset.models.chat import ask as asking
-from gest_dataset.models.chat.ask import AskSettings, Estimate
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Reading
 from gest_dataset.runs.folder import read_run
 from gest_dataset.stereotypes import STEREOTYPES
@@ -185,19 +184,13 @@ def test_answers_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 COST = (50 * 10 + 4 * 100) / 1e6  # of each answer of tests.support.chats
 
 
-def estimates(
-    url: str, path: Path | None = None, price: bool = True, most: float = 1e9, connections: int = 1
-) -> list[Estimate]:
-    """The estimates of a run with ten sentences."""
-    budget = {"price_in": 10.0, "price_out": 100.0, "max_cost": most} if price else {}
-    settings = AskSettings(endpoint=url, limit=10, connections=connections, **budget)  # type: ignore[arg-type]
-    found: list[Estimate] = []
-    asking.run(MODEL, settings, path, (), found.append)
-    return found
+def ask_with_budget(url: str, path: Path | None = None, budget: float = 1e9) -> gest_dataset.Answers:
+    """Ten sentences by four requests at a time."""
+    return ask(url, limit=10, output=path, connections=4, price_in=10.0, price_out=100.0, max_cost=budget)
 
 
-@pytest.mark.parametrize("number", [1, 7, 60])
-def test_nothing_is_sent_once_a_budget_is_spent(number: int) -> None:
+@pytest.mark.parametrize("number", [1, 60])
+def test_nothing_is_sent_once_a_budget_is_spent(number: int, tmp_path: Path) -> None:
     """Only requests that are in flight by then are completed, and their answers are cached."""
 
     def slow(text: str, options: object) -> str:
@@ -206,19 +199,11 @@ def test_nothing_is_sent_once_a_budget_is_spent(number: int) -> None:
 
     with chatting(slow) as server:
         with pytest.raises(ScoringError, match=r"--max-cost .* are cached"):
-            estimates(server.url, most=(number - 0.5) * COST, connections=4)
+            ask_with_budget(server.url, tmp_path, (number - 0.5) * COST)
         assert number <= len(prompts(server)) <= number + 8
-
-
-def test_the_rest_is_estimated(tmp_path: Path) -> None:
-    with chatting(lambda text, options: "(a)") as server:
-        with pytest.raises(ScoringError, match="max-cost"):
-            estimates(server.url, tmp_path, most=49.5 * COST)
-        (rest,) = estimates(server.url, tmp_path)
+        answers = ask_with_budget(server.url, tmp_path)
         assert len(prompts(server)) == len(set(prompts(server))) == 120
-    assert 0 < rest.prompts <= 120 - 50
-    assert rest.money == pytest.approx(rest.prompts * COST)
-    assert (rest.tokens_in, rest.tokens_out) == (rest.prompts * 50, rest.prompts * 4)
+    assert answers.metadata["cost"] == pytest.approx(120 * COST)
 
 
 def test_a_server_that_counts_no_tokens_has_no_cost() -> None:
@@ -226,9 +211,8 @@ def test_a_server_that_counts_no_tokens_has_no_cost() -> None:
         status, headers, content = said("(a)")
         intercept(server, lambda body: (status, headers, {**content, "usage": None}))
         with pytest.raises(ScoringError, match="does not report token counts"):
-            estimates(server.url)
-        (estimate,) = estimates(server.url, price=False)
-    assert estimate.tokens_in == estimate.tokens_out == 0
+            ask_with_budget(server.url)
+        assert ask(server.url).metadata["cost"] == 0
 
 
 # ---- servers ---------------------------------------------------------------------------------------------
