@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.measures.power import PowerAnalysis
+    from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
@@ -48,8 +48,7 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
     """Messages on numbers that fail their limit, and notes on those that pass but may be above it."""
     from gest_dataset.measures import MEASURES  # imports datasets
     from gest_dataset.measures.grid import Estimate
-    from gest_dataset.measures.power import TYPICAL_SPREAD
-    from gest_dataset.measures.result import estimates, within_placebo
+    from gest_dataset.measures.result import TYPICAL_SPREAD, estimates, within_placebo
 
     failures, notes = [], []
     for option, name, limit in limits:

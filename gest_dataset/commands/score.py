@@ -16,7 +16,7 @@ from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError, GestError
 
 if TYPE_CHECKING:
-    from gest_dataset.measures.power import PowerAnalysis
+    from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
     from gest_dataset.models.scores import ScoredRun
 
@@ -121,7 +121,7 @@ def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> di
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.power import power_analysis
+    from gest_dataset.measures.result import power_analysis
 
     plans = {}
     for name in configs if isinstance(configs, dict) else ["data"]:
@@ -136,7 +136,7 @@ def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> di
 
 
 def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
-    from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD
+    from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD
     from gest_dataset.storage import json_value
 
     if as_json:
