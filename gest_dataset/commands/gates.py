@@ -47,8 +47,7 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
     """Messages on numbers that fail their limit, and notes on those that pass but may be above it."""
     from gest_dataset.measures import MEASURES  # imports datasets
     from gest_dataset.measures.grid import Estimate
-    from gest_dataset.measures.power import TYPICAL_SPREAD
-    from gest_dataset.measures.result import estimates, within_placebo
+    from gest_dataset.measures.result import TYPICAL_SPREAD, estimates, within_placebo
 
     failures, notes = [], []
     for option, name, limit in limits:

@@ -118,7 +118,7 @@ def _show_power(configs: Any, limit: int | None, as_json: bool) -> None:
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD, power_analysis
+    from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD, power_analysis
     from gest_dataset.storage import json_value
 
     plans = {}

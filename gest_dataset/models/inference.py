@@ -152,7 +152,7 @@ def _compute(
         scorer.check([sequence for sequence, _ in few], [lookups for _, lookups in few])
     started = last_commit = time.monotonic()
     uncommitted: dict[str, Values] = {}
-    progress = ProgressWriter(cache, len(passes), "inputs")
+    progress = ProgressWriter(len(passes), "inputs")
     hidden = None if distributed.is_main() else True  # None: shown on a terminal only
     with tqdm(total=len(passes), initial=len(found), desc=name, unit="inputs", disable=hidden) as bar:
         while missing:

@@ -30,7 +30,7 @@ from gest_dataset.version import __version__
 
 RUNS = "runs"
 PAGE = "leaderboard.html"
-TABLES = ("leaderboard.csv", "leaderboard.parquet", "differences.csv", "published.csv")
+TABLES = ("leaderboard.csv", "leaderboard.parquet", "differences.csv")
 TO_DO, DONE, FAILED, LEFT_OUT = "to do", "done", "failed", "left out"
 
 

@@ -19,9 +19,8 @@ import yaml
 from jinja2 import StrictUndefined, Template
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.config import features_of
-from gest_dataset.builders.families import PAIRS
-from gest_dataset.builders.pairs import FIELDS, MERGED, RULES, pair_row
+from gest_dataset.builders.config import FAMILIES, KIND_FIELDS, features_of
+from gest_dataset.builders.pairs import MERGED, RULES, pair_row
 from gest_dataset.data.card import card_header
 from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.gender.detect import Detection
@@ -183,7 +182,7 @@ def write_pairs(
         "not_in_gest": dict(unknown),
     }
     write_json(out / YIELDS, yields)
-    features = features_of(FIELDS)
+    features = features_of(KIND_FIELDS["pairs"])
     table = datasets.Dataset.from_list(pairs.rows, features=features).data.table
     name = f"{language}_pairs"
     write_config(out, name, table)
@@ -196,7 +195,7 @@ def write_pairs(
         pairs=pairs,
         version=__version__,
         command=shlex.join(command),
-        family=PAIRS,
+        family=FAMILIES["pairs"],
         licence=CONFIGS["en"].licence,
     )
     write_file(out / CARD, f"{card}\n")

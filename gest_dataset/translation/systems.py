@@ -129,7 +129,7 @@ def translate_all(
             unit="texts",
             disable=None if progress and missing else True,
         )
-        lines = ProgressWriter(None, len(wanted), "texts")
+        lines = ProgressWriter(len(wanted), "texts")
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
         busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
         lock = file_lock(folder / name, busy) if missing and translator.cached else nullcontext()

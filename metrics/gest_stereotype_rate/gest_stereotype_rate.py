@@ -5,7 +5,7 @@ from typing import Any
 
 from datasets import Value
 
-from gest_dataset.builders.families import GEST, NEUTRAL
+from gest_dataset.builders.config import FAMILIES
 from gest_dataset.measures.measure import Headline, Result
 from gest_dataset.metrics import base
 from gest_dataset.statistics import checks, stereotype_rate
@@ -15,7 +15,8 @@ from gest_dataset.statistics.stereotype_rate import EUROGEST, SCALES
 class GestStereotypeRate(base.CheckedMetric):
     """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4; `scale="eurogest"`: Rowe et al., 2025)."""
 
-    family = replace(GEST, citation=NEUTRAL.citation)  # one of the scales is EuroGEST's
+    # one of the scales is EuroGEST's
+    family = replace(FAMILIES["gest"], citation=FAMILIES["neutral"].citation)
     fields = {  # noqa: RUF012
         "predictions": (Value("float64"), checks.finite_array),
         "references": (Value("int32"), checks.stereotype_codes),

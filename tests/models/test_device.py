@@ -102,7 +102,7 @@ def test_loaded_objects_stay_where_they_are() -> None:
         _score(pair, "en", dtype="float16")
     with pytest.raises(SettingError, match="apply to models loaded by name"):
         _score(pair, "en", device_map="auto")
-    with pytest.raises(ModelError, match="without --null"):
+    with pytest.raises(ModelError, match="omit --null"):
         _score(pair, "en", null=1)
 
 

@@ -34,7 +34,6 @@ def run(
     result = train(plan, output, device=device, command=command_line())
     rows = (
         ("documents", result["counts"]["documents"]),
-        ("with fewer than two sentences", result["counts"]["short"]),
         ("training pairs", result["counts"]["train"]),
         ("updates", result["steps"]),
         ("test pairs", result["counts"]["test"]),

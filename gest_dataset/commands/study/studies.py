@@ -15,7 +15,6 @@ from gest_dataset.commands.console import command_line, err, out, show_json, sho
 from gest_dataset.errors import ConfigError, convert_errors
 
 if TYPE_CHECKING:
-    from gest_dataset.runs import Run
     from gest_dataset.studies import Study
 
 # Annotation and default by the `type` of an option in studies.yaml
@@ -71,9 +70,6 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     shared = _TEXTS["shared"] if "scores_models" in text else []
     parameters = [*map(_parameter, [*shared, *text["options"], "output", "as_json"])]
 
-    def on_run(run: Run) -> None:
-        err.print(f"{run.path}: {run.manifest.model} on {run.manifest.about}")
-
     def run(output: Path | None, as_json: bool, **values: Any) -> None:
         from gest_dataset import studies
 
@@ -86,10 +82,9 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
         elif name == "all":
             _show(studies.papers_study(own.get("scores")), folder, as_json)
         else:
-            runs, models, limit, device, dtype, batch_tokens = (values[key] for key in shared)
-            loading = {"device": device, "dtype": dtype}
-            scoring = (folder, limit, batch_tokens, loading, command_line())
-            inputs = studies.Inputs(runs or (), models or (), *scoring, on_run=on_run)
+            loading = {key: values[key] for key in ("device", "dtype", "batch_tokens")}
+            given = (values["runs"] or (), values["models"] or (), folder, values["limit"])
+            inputs = studies.Inputs(*given, loading, command_line())
             _show(getattr(studies, name)(inputs, **own), folder, as_json)
 
     run.__doc__ = text["help"]

@@ -27,8 +27,8 @@ def run(
     """
     silence_libraries(models=False)
     from gest_dataset.builders.stereoset import config_name
+    from gest_dataset.studies.stereoset_checks import PROBLEMS
     from gest_dataset.studies.stereoset_translation import translate_stereoset
-    from gest_dataset.studies.stereoset_translation.checks import PROBLEMS
 
     loading = options.translator_options(locals())
     system = options.system_of(system, translations)

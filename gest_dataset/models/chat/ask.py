@@ -304,7 +304,7 @@ def collect(
     spent = sum(map(settings.cost, answers.values()))
     missing = [prompt for key, prompt in distinct.items() if key not in answers]
     affordable = takewhile(lambda _: spent < settings.max_cost, missing)
-    progress = ProgressWriter(cache, len(distinct), "prompts")
+    progress = ProgressWriter(len(distinct), "prompts")
     bar = tqdm(total=len(distinct), desc=model.name, unit="prompts", disable=None, leave=False)
     bar.update(len(answers))
     with bar, closing(model.generate(affordable, sampling)) as generated:

@@ -161,7 +161,7 @@ class ServedModel:
         def send(client: Client, batch: list[Item]) -> list[Values]:
             return request_values(client, self.name, self.capabilities, batch, texts)
 
-        progress = ProgressWriter(cache, len(items), "prompts")
+        progress = ProgressWriter(len(items), "prompts")
         bar = tqdm(total=len(items), initial=len(values), desc=description, disable=None, leave=False)
         with bar, closing(self.client.map(send, batches)) as completed:
             for results in completed:
