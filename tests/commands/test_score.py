@@ -282,7 +282,7 @@ def test_smollm2(gest: Gest) -> None:
     done = gest("score", "smollm2", "--limit", "32")
     assert done.returncode == 0, done.stderr
     assert "SmolLM2-135M-Instruct.Q4_1.gguf" in done.stdout
-    assert "the paper's causal models in templates 3, 4" in " ".join(done.stdout.split())
+    assert done.stdout.startswith("Too few samples"), "of 32 sentences some stereotypes have one"
     assert read_run("gest-runs/smollm2-limit32/en").manifest.settings["templates"] == [3, 4]
 
 
