@@ -139,15 +139,15 @@ class RunResult(ABC):
 
     def plot(self) -> Figure:
         """A matplotlib figure of the result in the style of the report."""
-        from gest_dataset.report.notebook import plot  # imports matplotlib
+        from gest_dataset.report.page import plot  # imports matplotlib
 
         return plot(self)
 
     def _repr_html_(self) -> str:
         """The verdict, the figure and the numbers for a notebook."""
-        from gest_dataset.report.notebook import html  # imports matplotlib
+        from gest_dataset.report.page import notebook_html  # imports matplotlib
 
-        return html(self)
+        return notebook_html(self)
 
 
 @dataclass(frozen=True)

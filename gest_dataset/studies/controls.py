@@ -19,15 +19,15 @@ from gest_dataset.builders import select_configs
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.control_bias import sample_scores
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.probes.options import OWN_NEGATION
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.headline_panels import control_differences
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.sample_panels import control_scatters
+from gest_dataset.report.panels import control_scatters
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation

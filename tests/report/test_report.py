@@ -30,7 +30,7 @@ from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.report import Panel, write_report
 from gest_dataset.report.figures import new_figure
 from gest_dataset.report.labels import label_runs, smallest_effect, verdict_of
-from gest_dataset.report.sample_panels import regression
+from gest_dataset.report.panels import regression
 from gest_dataset.report.style import GROUND, LIGHT, PALETTE
 from gest_dataset.runs import folder as reading
 from gest_dataset.runs.folder import Run
