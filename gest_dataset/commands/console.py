@@ -227,11 +227,3 @@ def show_problems(
             console.print(f"    {textwrap.shorten(text, 110, placeholder='…')}")
     if most is not None and len(counts) > most:
         console.print(f"{prefix}and {len(counts) - most} more reasons, in result.json")
-
-
-def show_not_in_gest(name: str, unknown: Mapping[str, Any]) -> None:
-    """Print how many source sentences of a file are not in GEST, and the first of them."""
-    if unknown["count"]:
-        problem = "not a sentence of GEST"
-        examples = {problem: [repr(text) for text in unknown["examples"]]}
-        show_problems({problem: unknown["count"]}, examples, f"{name}: ")
