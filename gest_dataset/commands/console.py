@@ -41,7 +41,7 @@ class _LogHandler(logging.Handler):
 out = PlainConsole()
 err = PlainConsole(stderr=True)
 INTERVAL = "95 %"  # heading of columns with intervals
-_LONG_TEXT = 40  # longer cells are folded in a narrow terminal
+_LONG_TEXT = 20  # longer cells are folded in a narrow terminal
 _HANDLER = _LogHandler()
 T = TypeVar("T")
 
@@ -112,9 +112,9 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
 
 def print_table(table: Table, console: Console = out) -> None:
     """Print a table; in a narrow terminal texts are folded and lines wrap, as rich would cut digits off."""
-    for i, column in enumerate(table.columns):
+    for column in table.columns:
         longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-        column.min_width = min(longest, _LONG_TEXT if i else 20)
+        column.min_width = min(longest, _LONG_TEXT)
     console.print(table, soft_wrap=False, crop=False)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError, SourceError
+from gest_dataset.errors import SourceError
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ def run(
     batch_tokens: int | None = None,
     revision: str | None = None,
     endpoint: str | None = None,
-    as_json: bool = False,
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 
@@ -59,8 +58,6 @@ def run(
     failed: dict[str, object] = {}
     translators = console.open_each(languages, lambda code: open_translator(system, code, **loading), failed)
     names = {code: system.replace("{language}", code) for code in translators}
-    if as_json and output == STANDARD_OUTPUT:
-        raise ConfigError("--json and --output - would both write to the standard output.")
     inputs = [Path(name.removeprefix("file:")).expanduser() for name in names.values() if is_file(name)]
     check_output_file(output, *inputs, *([input_file] if input_file else []))
     texts = sentences["sentence"].to_list()
@@ -88,8 +85,8 @@ def run(
             pd.concat(tables).to_csv(partial, index=False, lineterminator="\n")
         to_stdout = output == STANDARD_OUTPUT
         title = f"Written to {'standard output' if to_stdout else output}"
-        console.show_table(title, columns, rows, console=err if as_json or to_stdout else out)
-    lacking = console.show_lacking(failed)
+        console.show_table(title, columns, rows, console=err if to_stdout else out)
+    console.show_lacking(failed)
     unknown = {}
     with suppress(SourceError):  # sentences of a user are translated without GEST at hand
         if input_file:
@@ -98,11 +95,6 @@ def run(
             unknown = {name: sources_not_in_gest(name, code) for code, name in names.items()}
     for name, found in unknown.items():
         console.show_not_in_gest(name, found)
-    if as_json:
-        summaries = [dict(zip(columns[:6], row, strict=False)) for row in rows]
-        failures = {code: str(error) for code, error in failed.items()}
-        contents = {"languages": summaries, "failed": failures, "lacking": lacking, "not_in_gest": unknown}
-        console.show_json(contents)
     for code, reasons in problems.items():
         examples = console.by_reason(reasons)
         console.show_problems(Counter(reasons.values()), examples, prefix=f"{code}: ")
