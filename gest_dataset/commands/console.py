@@ -41,7 +41,7 @@ class _LogHandler(logging.Handler):
 out = PlainConsole()
 err = PlainConsole(stderr=True)
 INTERVAL = "95 %"  # heading of columns with intervals
-_LONG_TEXT = 20  # longer cells are folded in a narrow terminal
+_LONG_TEXT = 32  # longer cells are folded in a narrow terminal
 _HANDLER = _LogHandler()
 T = TypeVar("T")
 

@@ -25,7 +25,7 @@ from gest_dataset.data.folder import read_config
 from gest_dataset.errors import SettingError
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.result import compute_result
-from gest_dataset.models.request import suitable_configs
+from gest_dataset.models.score import suitable_configs
 from gest_dataset.probes.templates import Template, select_templates
 from gest_dataset.storage import LOCK, check_folder, folder_lock, write_file
 from gest_dataset.version import __version__

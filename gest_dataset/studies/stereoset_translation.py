@@ -28,6 +28,7 @@ from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, csv_text, folder_lock, write_file, write_json
 from gest_dataset.studies import stereoset_checks as checks
+from gest_dataset.studies.stereoset_checks import PROBLEMS
 from gest_dataset.studies.study import CARD, write_card
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
@@ -149,9 +150,9 @@ def _translate_test(
             new[name] = correction or _text(name, made)
             for kind in checks.check_text(name, row[name], new[name], language):
                 # a corrected text was checked by a person
-                if checks.PROBLEMS[kind] or correction is None:
+                if PROBLEMS[kind] or correction is None:
                     found.append((name, kind, f": {made.problem}" if made.problem else ""))
-        if not any(checks.PROBLEMS[kind] for _, kind, _ in found):
+        if not any(PROBLEMS[kind] for _, kind, _ in found):
             for name in CANDIDATES.values() if test == WITHIN else ():
                 new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
             found += [(name, kind, "") for name, kind in checks.check_candidates(new)]
@@ -159,16 +160,16 @@ def _translate_test(
             problem = {"test": test, "id": row["id"], "field": name, "source": row[name], "kind": kind}
             problem |= {"translation": new[name], "problem": f"{kind}{detail}", "correction": ""}
             problem["context"] = new["context"] if name.endswith("_word") else ""
-            problem["left_out"] = "yes" if checks.PROBLEMS[kind] else "no"
+            problem["left_out"] = "yes" if PROBLEMS[kind] else "no"
             problems.append(problem)
-        if not any(checks.PROBLEMS[kind] for _, kind, _ in found):
+        if not any(PROBLEMS[kind] for _, kind, _ in found):
             translated.append(new)
     by_kind = Counter(kind for _, kind in {(problem["id"], problem["kind"]) for problem in problems})
     counts = {
         "samples": len(rows),
         "rows": len(translated),
         "corrected_texts": sum((test, row["id"], name) in corrections for row in rows for name in fields),
-        "samples_by_problem": {kind: by_kind[kind] for kind in checks.PROBLEMS if by_kind[kind]},
+        "samples_by_problem": {kind: by_kind[kind] for kind in PROBLEMS if by_kind[kind]},
     }
     return TranslatedTest(test, translated, problems, counts)
 
@@ -237,7 +238,7 @@ def _write_folder(
         )
         configs.append((new, one.rows))
     title = f"StereoSet in {LANGUAGES[language].name}"
-    values = {"title": title, "system": system, "tests": counts, "left_out": checks.PROBLEMS}
+    values = {"title": title, "system": system, "tests": counts, "left_out": PROBLEMS}
     values |= {"problems_file": PROBLEMS_FILE, "family": FAMILIES["stereoset"]}
     values["header"] = card_header(title, [language, "en"], {new.name: len(rows) for new, rows in configs})
     write_card(out, Path(__file__).with_name("stereoset_translation.md.jinja"), record["command"], **values)

@@ -160,7 +160,7 @@ def shell(tmp_path: Path, script_environment: Mapping[str, str], mirror: Path) -
 @pytest.mark.slow
 def test_from_two_files_to_another_machine(shell: Shell, tmp_path: Path) -> None:
     """The page's first half: under ten commands, the last one without anything of ours."""
-    lines = [*blocks("What you bring"), *blocks("Step by step")]
+    lines = [*blocks("What you need"), *blocks("Step by step")]
     assert len(lines) == 7
     *before, elsewhere = lines
     folder = tmp_path / "work"
