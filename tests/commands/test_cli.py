@@ -141,5 +141,5 @@ def test_digits_are_never_cut(width: int, monkeypatch: pytest.MonkeyPatch, capsy
     huge = Line("huge", (Estimate(-123456.0, -234567.0, -12345.0),) * 4, count=123)
     tables.show_grid(Grid(("a", "b", "c", "d"), (huge,)), "title")
     shown = capsys.readouterr().out
-    assert "-1.2e+05" in shown
+    assert "−1.23e+05" in shown
     assert "…" not in shown
