@@ -44,7 +44,7 @@ def show_grid(grid: Grid, title: str) -> None:
     lines = [line for line in grid.lines if line.count != 0]
     counted = any(line.count is not None for line in lines)
     headings = [text for heading in grid.headings for text in (heading, INTERVAL)]
-    table = new_table(title, ["", *headings, *(["n"] if counted else [])])
+    table = new_table(title, ["", *headings, *(["n"] if counted else [])], grid.caption)
     for line in lines:
         cells = [line.name, *(text for estimate in line.estimates for text in estimate.texts)]
         if counted:
