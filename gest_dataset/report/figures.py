@@ -1,4 +1,4 @@
-"""The figures of reports, studies and sweeps: charts with marks (intervals or a scatter), and heat maps."""
+"""The figures of reports, studies and sweeps: charts with marks (intervals or a scatter)."""
 
 import math
 import textwrap
@@ -8,17 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from gest_dataset.display import printable
-from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.report.labels import shorten
@@ -214,26 +211,6 @@ def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:
     dots.set_url(f"{TOOLTIP}{printable(mark.text)}")
     if mark.note:
         draw_note(axes, mark.note, x, y)
-
-
-def heat_map(values: pd.DataFrame, xlabel: str, largest: float) -> Figure:
-    """A cell for each number of a table, with colours from `-largest` to `largest`."""
-    figure, (axes,) = new_figure(1.3 + 0.26 * len(values))
-    colours = LinearSegmentedColormap.from_list("", [LIGHT["female"], LIGHT["paper"], LIGHT["male"]])
-    numbers = values.to_numpy()[::-1]
-    axes.pcolormesh(numbers, cmap=colours, vmin=-largest, vmax=largest, edgecolor=LIGHT["paper"])
-    axes.set_xticks(np.arange(len(values.columns)) + 0.5, values.columns)
-    names = [fit_text(name, _ROW_NAME_SHARE) for name in values.index[::-1]]
-    axes.set_yticks(np.arange(len(values)) + 0.5, names)
-    axes.grid(visible=False)
-    axes.set_xlabel(xlabel)
-    style: dict[str, Any] = {"marker": "s", "markersize": 9, "markeredgecolor": LIGHT["line"]}
-    entries = [
-        legend_entry(format_number(share * largest), color=colours((share + 1) / 2), **style)
-        for share in (-1.0, -0.5, 0.0, 0.5, 1.0)
-    ]
-    draw_legend(figure, entries, columns=len(entries))
-    return figure
 
 
 # --- axes, marks and texts
