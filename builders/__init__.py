@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.builders import custom_configs, families
-from gest_dataset.builders.config import KIND_FIELDS, PACKAGE, Config, Dropped, File, Row, read_yaml
+from gest_dataset.builders import custom_configs
+from gest_dataset.builders.config import FAMILIES, KIND_FIELDS, PACKAGE, Config, Dropped, File, Row, read_yaml
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError
 
@@ -23,7 +23,7 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
     embedded = PACKAGE / entry["embedded"] if "embedded" in entry else None
     return Config(
         name=name,
-        family=families.FAMILIES[entry["family"]],
+        family=FAMILIES[entry["family"]],
         description=entry["description"],
         sources=tuple(entry.get("sources", ())),
         fields=KIND_FIELDS[entry["fields"]],

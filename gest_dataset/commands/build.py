@@ -24,7 +24,7 @@ def run(
     data: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Write configs as Parquet files with a dataset card and Croissant metadata.
+    """Write configs as Parquet files with a dataset card.
 
     Plain [bold]datasets.load_dataset(DIR, CONFIG)[/bold] reads the folder without this package.
     Upstream files are downloaded once and verified, or read from a mirror (GEST_MIRROR).
@@ -43,14 +43,13 @@ def run(
     if format == "parquet":
         return _write_parquet(list(names), output, as_json)
 
-    from gest_dataset.harness.lm_eval_tasks import write_tasks
+    from gest_dataset.harness.lm_eval import write_tasks
 
     tasks, left_out = write_tasks(output, names, data)
-    rows = [(task.name, task.config, task.group) for task in tasks]
-    console.show_table(f"Written to {output}", ("task", "config", "in the group"), rows)
+    console.show_table(f"Written to {output}", ("task", "config", "in the group"), tasks)
     if named:
         console.show_left_out(left_out)
-    selected = dict.fromkeys(task.group or task.name for task in tasks)
+    selected = dict.fromkeys(group or name for name, _, group in tasks)
     err.print(f"{_LM_EVAL} --include_path {output} --tasks {','.join(selected)}")
 
 
@@ -58,7 +57,6 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
     from gest_dataset.builders import CONFIGS
     from gest_dataset.data.build import build_config, check_build_folder
     from gest_dataset.data.card import write_card
-    from gest_dataset.data.croissant import write_croissant
     from gest_dataset.data.folder import config_path
     from gest_dataset.hub.results import write_benchmark
 
@@ -77,7 +75,6 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
         results = [result for _, result in console.one_by_one(names, build, ending, failed)]
         builds = write_card(folder) if results else []
         if results:
-            write_croissant(folder, builds)
             write_benchmark(folder, [built.config for built in builds])
         on_card = {built.config.name for built in builds}
         outdated = [name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card]

@@ -14,9 +14,7 @@ from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
-from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.segment import Segments
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -43,7 +41,7 @@ class _LogHandler(logging.Handler):
 out = PlainConsole()
 err = PlainConsole(stderr=True)
 INTERVAL = "95 %"  # heading of columns with intervals
-_LONG_TEXT = 40  # cells from which a table that is too wide is printed as a list
+_LONG_TEXT = 40  # longer cells are folded in a narrow terminal
 _HANDLER = _LogHandler()
 T = TypeVar("T")
 
@@ -88,8 +86,7 @@ def show_json(value: object) -> None:
 
 def progress_bar() -> Progress:
     """A progress bar on standard error that disappears at the end."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=err, transient=True)
+    return Progress(console=err, transient=True)
 
 
 def format_value(value: float | None, digits: int = 2) -> str:
@@ -109,28 +106,16 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
     box = ASCII2 if out.options.ascii_only else SIMPLE_HEAD
     table = Table(title=one_line(title), box=box, caption=caption)
     for i, name in enumerate(columns):
-        table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
+        table.add_column(name, justify="right" if i else "left", overflow="fold")
     return table
 
 
 def print_table(table: Table, console: Console = out) -> None:
-    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off."""
-    for column in table.columns[1:]:
-        column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-    widths_of_others = [column.min_width or 0 for column in table.columns[1:]]
-    others = sum(widths_of_others) + 2 * len(widths_of_others)
-    if max(widths_of_others) > _LONG_TEXT and others + 20 > console.width:
-        console.print(table.title or "", style="bold")
-        for name, *cells in zip(*(column.cells for column in table.columns), strict=True):
-            console.print(name, style="bold")
-            for column, cell in zip(table.columns[1:], cells, strict=True):
-                if cell:
-                    console.print(f"  {column.header}: {cell}")
-        return
-    table.columns[0].max_width = max(20, console.width - others - 4)
-    widths = Measurement.get(console, console.options.update(width=10_000), table)
-    table.width = width = max(widths.minimum, min(widths.maximum, console.width))
-    console.print(Segments(console.render(table, console.options.update(width=width))))
+    """Print a table; in a narrow terminal texts are folded and lines wrap, as rich would cut digits off."""
+    for i, column in enumerate(table.columns):
+        longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        column.min_width = min(longest, _LONG_TEXT if i else 20)
+    console.print(table, soft_wrap=False, crop=False)
 
 
 def show_table(
@@ -242,11 +227,3 @@ def show_problems(
             console.print(f"    {textwrap.shorten(text, 110, placeholder='…')}")
     if most is not None and len(counts) > most:
         console.print(f"{prefix}and {len(counts) - most} more reasons, in result.json")
-
-
-def show_not_in_gest(name: str, unknown: Mapping[str, Any]) -> None:
-    """Print how many source sentences of a file are not in GEST, and the first of them."""
-    if unknown["count"]:
-        problem = "not a sentence of GEST"
-        examples = {problem: [repr(text) for text in unknown["examples"]]}
-        show_problems({problem: unknown["count"]}, examples, f"{name}: ")

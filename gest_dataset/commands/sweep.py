@@ -38,7 +38,6 @@ def run(
     estimate: bool = False,
     task: int | None = None,
     leaderboard: bool = False,
-    check_published: bool = False,
 ) -> None:
     """Score many models, revisions and configs, and build a leaderboard.
 
@@ -61,9 +60,6 @@ def run(
         return
     if output is None:
         raise ConfigError("Give the folder of the sweep with --output.")
-    if check_published:
-        _check_published(selected, output)
-        return
     if engine is EngineName.SLURM:
         ids = ", ".join(cluster.submit_to_slurm(selected, suite_file, output))
         out.print(f"Submitted {ids}. The last job builds {output}/{PAGE}; logs are in {output}/slurm.")
@@ -157,32 +153,3 @@ def _estimate(suite: Suite, output: Path | None) -> None:
         f"{console.format_value(max(hours['all'] / devices, longest))} hours on {devices} "
         f"device{'s' if devices > 1 else ''}, without downloads."
     )
-
-
-def _check_published(suite: Suite, output: Path) -> None:
-    """Print which numbers differ from the GEST paper; the exit code is 1 if some do."""
-    from gest_dataset.measures.grid import Estimate
-    from gest_dataset.runs.folder import find_runs
-    from gest_dataset.storage import csv_text, write_file
-    from gest_dataset.sweep.published_numbers import Comparison, compare_with_published
-    from gest_dataset.sweep.run import RUNS
-
-    folders = [output / RUNS / model.name for model in suite.models]
-    runs = find_runs([folder for folder in folders if folder.exists()])
-    comparisons = [one for run in runs for one in compare_with_published(run)]
-    if not comparisons:
-        raise ConfigError(
-            f"{output} has no finished run of a model with published numbers. Models must be loaded from the "
-            f"Hub in the newest revision, and scored on all samples without options."
-        )
-    write_file(output / "published.csv", csv_text(Comparison._fields, comparisons))
-    differing = [one for one in comparisons if one.differs]
-    for one in differing:
-        where = f"{one.table}, {one.model}, {one.where}: {one.metric}"
-        out.print(f"{where} is {Estimate(one.value, one.low, one.high)}, printed: {one.printed:g}")
-    out.print(
-        f"{len(differing):,} of {len(comparisons):,} printed numbers lie outside our 95 % interval. All are "
-        f"in published.csv."
-    )
-    if differing:
-        raise typer.Exit(1)

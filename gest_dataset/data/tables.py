@@ -7,9 +7,9 @@ blank one, so that row numbers are line numbers.
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,15 +20,8 @@ from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
+_QUOTED = re.compile(r'"[^"]*"')
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-# Encodings of older files, each with letters that are usual in its texts
-_LETTERS = {
-    "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
-    "WINDOWS-1250": "áäčďéěíĺľňóôöŕřšťúůüýžąćęłńśźżăâîđőű",
-    "WINDOWS-1257": "ąčęėįšųūžāēģīķļņ",
-    "WINDOWS-1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєўјљњћђџ",
-}
-
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -88,34 +81,22 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
 
-    def usual(encoding: str) -> int:
-        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
-        return sum(text.count(letter) for letter in _LETTERS[encoding])
-
-    encoding = "UTF-16" if b"\0" in content else max(_LETTERS, key=usual)
-    name = encoding.partition(" ")[0]
+    name = "UTF-16" if b"\0" in content else "ENCODING"
     raise DataError.at(
         path,
         line,
-        f"this is not UTF-8, but probably {encoding}. Save the file as UTF-8, or convert it: iconv -f {name} "
-        f"-t UTF-8 {path.name} > {path.stem}-utf8{path.suffix}",
+        f"this is not UTF-8. Save the file as UTF-8, or convert it: iconv -f {name} -t UTF-8 {path.name} > "
+        f"{path.stem}-utf8{path.suffix}",
     )
 
 
 def _read_csv(path: Path) -> Columns:
     text = _read_text(path)
 
-    def reader(separator: str) -> Any:
-        return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-
-    def splits_header(separator: str) -> bool:
-        with suppress(csv.Error):
-            return len(next(reader(separator), [])) > 1
-        return False
-
+    header = _QUOTED.sub("", text.partition("\n")[0])
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
-    separator = next(filter(splits_header, (usual, *_SEPARATORS)), usual)
-    lines, rows = reader(separator), []
+    separator = next((each for each in (usual, *_SEPARATORS) if each in header), usual)
+    lines, rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), []
     try:
         names: list[str] = next(lines, [])
         for cells in lines:

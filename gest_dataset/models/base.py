@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from gest_dataset.errors import SettingError
-from gest_dataset.probes.author_rules import parse_rules
+from gest_dataset.probes.options import parse_rules
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.queries import Values
 from gest_dataset.runs.manifest import signature

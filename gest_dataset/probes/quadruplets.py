@@ -14,7 +14,7 @@ from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import SettingError
 from gest_dataset.probes import queries
-from gest_dataset.probes.author_rules import OWN_NEGATION
+from gest_dataset.probes.options import OWN_NEGATION
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.queries import Query, Sample, Score, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens

@@ -5,14 +5,16 @@ Pikuliak et al. (2024), whose table 2 has the templates. The extended templates 
 words and wordings, to measure how much of a model's g_s is due to the template.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from gest_dataset.errors import SettingError
-from gest_dataset.probes import placebo, queries
+from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe, QueryBuilder
 from gest_dataset.probes.queries import Placebo, Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
@@ -42,7 +44,8 @@ class Template:
         return kind != "causal" or "{sentence}" in self.text.split("{word}")[0]
 
 
-_TABLES = parse_json((Path(__file__).parent / "templates.json").read_text(encoding="utf-8"))
+_FOLDER = Path(__file__).parent
+_TABLES = parse_json((_FOLDER / "templates.json").read_text(encoding="utf-8"))
 TEMPLATES, EXTENDED_TEMPLATES = (
     {entry["id"]: Template(**entry) for entry in _TABLES[table]} for table in ("paper", "extended")
 )
@@ -52,6 +55,13 @@ _CHOICE = (
     f"some of 1, 2, 3, 4, {min(EXTENDED_TEMPLATES)} to {max(EXTENDED_TEMPLATES)}, {EXTENDED_NAME}, or a file"
 )
 DEFAULTS = {"masked": (1, 2, 3, 4), "causal": (3, 4), "seq2seq": (1, 2, 3, 4)}
+
+# Words that do not differ in gender and fit into the slots, in lists that are sorted by frequency, so that
+# neighbours are equally frequent
+PLACEBO_WORDS: dict[str, list[str]] = yaml.safe_load((_FOLDER / "placebo.yaml").read_text(encoding="utf-8"))
+PLACEBO_LISTS = {"names": ("male_names", "female_names"), "nouns": ("roles", "male_nouns", "female_nouns")}
+LEAST_PAIRS = 40  # of placebo words: fewer have no reliable 95 % quantile
+_ENOUGH_PAIRS, _LARGEST_DISTANCE = 200, 5
 
 
 def select_templates(selection: Sequence[int] | str | Path | None, kind: str) -> list[Template]:
@@ -104,7 +114,7 @@ def _read(path: Path) -> list[Template]:
             or not all(isinstance(word, str) and word.strip() for word in (*words, template.text))
             or words[0] == words[1]
             or (template.text.count("{word}"), template.text.count("{sentence}")) != (1, 1)
-            or template.placebo not in ("", *placebo.CLASSES)
+            or template.placebo not in ("", *PLACEBO_LISTS)
         ):
             raise SettingError(
                 f"A template in {path} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
@@ -117,7 +127,11 @@ def _read(path: Path) -> list[Template]:
 
 
 def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | None:
-    """The placebo words that are one token in the slot of a template, as in a short sentence."""
+    """The placebo words that are one token in the slot of a template, as in a short sentence.
+
+    Their contrasts show how far a model moves words between stereotypes for reasons other than gender
+    (`statistics.placebo`).
+    """
 
     def parts(word: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The tokens of the word, and those around it; none if it cannot be scored."""
@@ -135,7 +149,24 @@ def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | No
         ids, others = parts(word)
         return ids[0] if len(ids) == 1 and others in around and ids not in words else None
 
-    return placebo.find_pairs(template.placebo, token) if template.placebo else None
+    return find_pairs(template.placebo, token) if template.placebo else None
+
+
+def find_pairs(kind: str, token: Callable[[str], int | None]) -> Placebo | None:
+    """Pairs of neighbours in the lists of a kind, among the words with a `token`; None if they are too few.
+
+    Neighbours at distance 1 and 2 are paired, and more distant ones while there are too few pairs.
+    """
+    lists = []
+    indices: dict[int, int] = {}
+    for name in PLACEBO_LISTS[kind]:
+        ids = dict.fromkeys(filter(None, map(token, PLACEBO_WORDS[name])))
+        lists.append([indices.setdefault(number, len(indices)) for number in ids if number not in indices])
+    pairs: list[tuple[int, int]] = []
+    for distance in range(1, _LARGEST_DISTANCE + 1):
+        if distance <= 2 or len(pairs) < _ENOUGH_PAIRS:
+            pairs += [pair for words in lists for pair in zip(words, words[distance:], strict=False)]
+    return Placebo(tuple(indices), tuple(pairs)) if len(pairs) >= LEAST_PAIRS else None
 
 
 def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:

@@ -7,12 +7,10 @@ from typing import Any
 from matplotlib.ticker import FuncFormatter
 
 from gest_dataset import published
-from gest_dataset.languages import SOURCE
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.published import models as paper
-from gest_dataset.published.genderbench import graded_models
 from gest_dataset.report import figures
 from gest_dataset.report.figures import Chart, Curve, Mark, band_entries, legend_entry
 from gest_dataset.report.labels import LabelledRun, language_name, language_order, short_name
@@ -270,23 +268,3 @@ def stereoset(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         where = f"{test}, {language_name(language)}".rstrip(", ")
         name = f"stereoset-{test}-{language or 'data'}"
         yield _forest("stereoset", records, name=name, test=test, where=where)
-
-
-def genderbench(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    """English choices and stories next to the models of GenderBench's report."""
-    own, theirs = [], []
-    for probe, number in (("choice", "stereotype_rate_without_15"), ("story", "f_s")):
-        english = [run for run in runs if run.measure.name == probe and run.language == SOURCE]
-        known = [run for run in english if not math.isnan(Estimate.of(run.result, number).value)]
-        for run in known:
-            cells = bounded("rate", run.result, number) | bounded(probe, run.result, number)
-            own.append(_own(run, probe=probe, mark="", **cells))
-        for one in sorted(graded_models(probe), key=lambda one: -one.middle) if known else ():
-            result = {"rate": one.middle, "rate_low": one.low, "rate_high": one.high}
-            cells = {"probe": probe, "mark": one.mark, **result, **bounded(probe, result, "rate")}
-            theirs.append(_theirs(one.model, **cells))
-    for record in theirs:
-        marks = [other["mark"] for other in theirs if other["model"] == record["model"]]
-        record["row"] = f"{record['model']} ({', '.join(marks)})"
-    if own:
-        yield _forest("genderbench", [*own, *theirs])

@@ -10,9 +10,8 @@ import pandas as pd
 
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import Result
+from gest_dataset.measures.measure import Result, certain_extremes
 from gest_dataset.measures.result import wide_scores
-from gest_dataset.measures.stereotype_rate import certain_extremes
 from gest_dataset.published import models as paper
 from gest_dataset.report import figures
 from gest_dataset.report.explorer.explorer import CHANCE, compare_groups, profiles_of

@@ -30,7 +30,6 @@ import pyarrow as pa
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.folder import read_table, write_table
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.progress import PROGRESS
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
 from gest_dataset.storage import (
@@ -140,15 +139,15 @@ class RunResult(ABC):
 
     def plot(self) -> Figure:
         """A matplotlib figure of the result in the style of the report."""
-        from gest_dataset.report.notebook import plot  # imports matplotlib
+        from gest_dataset.report.page import plot  # imports matplotlib
 
         return plot(self)
 
     def _repr_html_(self) -> str:
         """The verdict, the figure and the numbers for a notebook."""
-        from gest_dataset.report.notebook import html  # imports matplotlib
+        from gest_dataset.report.page import notebook_html  # imports matplotlib
 
-        return html(self)
+        return notebook_html(self)
 
 
 @dataclass(frozen=True)
@@ -210,8 +209,7 @@ def open_run(path: Path, manifest: Manifest) -> Iterator[RunWriter]:
             with ResponseCache(path / CACHE) as cache:
                 yield RunWriter(path, manifest, cache, None)
         if read_manifest(path).done:
-            for name in (CACHE, PROGRESS):
-                (path / name).unlink(missing_ok=True)
+            (path / CACHE).unlink(missing_ok=True)
 
 
 def new_manifest(

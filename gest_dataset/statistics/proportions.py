@@ -153,9 +153,15 @@ def rate_contrast(counts: StratifiedCounts, weights: Floats, *, centres: bool = 
     sides = [np.maximum(sign * weights * shrinkage, 0) for sign in (1, -1)]
     above, below = (_weighted_sum(counts, side) for side in sides)
     value = above[0] - below[0]
-    correlation = _cosine(*(_residuals(counts, side) for side in sides))
-    low = value - _combine(above[0] - above[1], below[2] - below[0], correlation)
-    high = value + _combine(above[2] - above[0], below[0] - below[1], correlation)
+    first, second = (_residuals(counts, side) for side in sides)
+    size = math.sqrt(float((first @ first) * (second @ second)))
+    correlation = float(np.clip(first @ second / size, -1, 1)) if size else 0.0
+
+    def combine(one: float, other: float) -> float:
+        return math.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
+
+    low = value - combine(above[0] - above[1], below[2] - below[0])
+    high = value + combine(above[2] - above[0], below[0] - below[1])
     added = Z**2 if centres else 4 / int(used.sum())
     trials = counts.number[used] + added
     rates = (counts.positive[used] + added / 2) / trials
@@ -186,12 +192,3 @@ def _weighted_sum(counts: StratifiedCounts, weights: Floats) -> tuple[float, flo
         ratio = (Z / float(special.stdtrit(freedom, special.ndtr(Z)))) ** 2
     low, high = wilson(mean, number * ratio)
     return size * mean, size * low, size * high
-
-
-def _combine(first: float, second: float, correlation: float) -> float:
-    return math.sqrt(max(first**2 + second**2 - 2 * correlation * first * second, 0.0))
-
-
-def _cosine(first: Floats, second: Floats) -> float:
-    size = math.sqrt(float((first @ first) * (second @ second)))
-    return float(np.clip(first @ second / size, -1, 1)) if size else 0.0

@@ -17,9 +17,9 @@ import pandas as pd
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.families import STEREOSET as FAMILY
+from gest_dataset.builders.config import FAMILIES
+from gest_dataset.builders.reading import read_frame
 from gest_dataset.builders.stereoset import CANDIDATES, SLOTS, TESTS, source
-from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError, convert_errors
@@ -29,7 +29,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs as MetricInputs
 from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
-from gest_dataset.models.names import normalized_name
+from gest_dataset.models.pretrained import normalized_name
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids, rows_for_model
@@ -123,11 +123,12 @@ def stereoset(
             raise ConfigError(f"--nsp {model}={head} needs --model {model}, or runs of both models.")
     checkpoints = [head for model, head in heads.items() if model in inputs.models]
     released, hashes = read_authors_scores(scores)
+    family = FAMILIES["stereoset"]
     runs = collect_runs(
         replace(inputs, runs=finished, models=list(dict.fromkeys([*inputs.models, *checkpoints]))),
         "stereoset",
         _batches([model for model in inputs.models if model not in checkpoints], language, heads),
-        lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is FAMILY,
+        lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is family,
         others=released,
     )
     scored = scores_of_runs(runs, heads) + released

@@ -74,7 +74,7 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     assert "is recorded as unknown" not in gest(*hindi, *own).stderr
     assert gest("build", "--config", "added", "--output", "x").returncode == 0
     card = (tmp_path / "x" / "README.md").read_text(encoding="utf-8")
-    assert "(https://example.org/hi)" in card
+    assert "| https://example.org/hi |" in card
     assert "cc-by-4.0" in card.partition("configs:")[0]
     assert gest("add-language", "hi", "--remove").stdout == "Removed: hi_translations, hi_pairs\n"
 
@@ -166,7 +166,7 @@ def shell(tmp_path: Path, script_environment: Mapping[str, str], mirror: Path) -
 @pytest.mark.slow
 def test_from_two_files_to_another_machine(shell: Shell, tmp_path: Path) -> None:
     """The page's first half: under ten commands, the last one without anything of ours."""
-    lines = [*blocks("What you bring"), *blocks("Step by step")]
+    lines = [*blocks("What you need"), *blocks("Step by step")]
     assert len(lines) == 7
     *before, elsewhere = lines
     folder = tmp_path / "work"

@@ -20,7 +20,7 @@ from tests.commands.conftest import Gest
 def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
     done = gest("build", "sk_pairs", "en", "--out", "data")
     assert done.returncode == 0, done.stderr
-    written = ["README.md", "SHA256SUMS", "croissant.json", "en", "eval.yaml", "sk_pairs"]
+    written = ["README.md", "SHA256SUMS", "en", "eval.yaml", "sk_pairs"]
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == written
     assert "already built" not in done.stdout
     assert gest("build", "en", "--out", "data").stdout.count("already built") == 1
@@ -35,7 +35,6 @@ def test_build_takes_names_and_groups_with_commas(gest: Gest, tmp_path: Path) ->
         assert {path.name for path in folder.iterdir()} == {
             "README.md",
             "SHA256SUMS",
-            "croissant.json",
             "eval.yaml",
             "en",
             "crows_gender",

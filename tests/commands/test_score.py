@@ -19,7 +19,7 @@ from gest_dataset.commands import gates, tables
 from gest_dataset.errors import ModelError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result, with_verdict
-from gest_dataset.models import names
+from gest_dataset.models import pretrained
 from gest_dataset.models import score as score_module
 from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.published.models import rank_among_published
@@ -47,7 +47,6 @@ def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
             label = f"{stereotype.id:2} {stereotype.name}"
             line = next(line for line in section.splitlines() if label in line)
             assert f" {tables.format_value(part['q'][place])} " in line
-            assert "●" in line
             (line,) = (line for line in side_by_side.splitlines() if label in line)
             assert line.split()[number] == tables.format_value(part["q"][place])
     assert re.search(rf"mean\s+{run.result['result']['g_s']:.2f}", shown)
@@ -116,7 +115,6 @@ def test_narrow_terminals(gest: Gest, width: int) -> None:
     assert done.returncode == 0
     for q in read_run("gest-runs/bert/en").result["result"]["q"]:
         assert tables.format_value(q) in done.stdout, "numbers are whole"
-    assert ("Empathetic" in done.stdout) == (width > 40), "numbers of stereotypes instead of names"
 
 
 def test_caveats(gest: Gest) -> None:
@@ -183,8 +181,7 @@ def test_gates(gest: Gest) -> None:
     result = read_run("run").result["result"]
     low, value, high = result["g_s_low"], result["g_s"], result["g_s_high"]
     for option, limit, code, message in (
-        ("above", f"g_s={(low + value) / 2}", 0, "g_s of demo_en is inconclusive: not shown to be above"),
-        ("above", f"g_s={(low + value) / 2}", 0, "These samples would detect values from"),
+        ("above", f"g_s={(low + value) / 2}", 0, "g_s of demo_en is inconclusive: it may be above"),
         ("above", f"g_s={low - 0.01}", 1, f"g_s of demo_en is above {low - 0.01:g}: {value:.3f} ({low:.3f}"),
         ("above", "icat=1", 1, "no scored config has this number"),
         ("above", "gs=1", 2, "unknown number 'gs'. Use one of"),
@@ -192,15 +189,9 @@ def test_gates(gest: Gest) -> None:
         ("above", "g_s=nan", 2, "finite number"),
         ("unless-below", f"g_s={high + 0.01}", 0, ""),
         ("unless-below", f"g_s={high - 0.001}", 1, "g_s of demo_en is not shown to be below"),
-        (
-            "unless-below",
-            "g_s=1.05",
-            None,
-            "The gate g_s=1.05 on demo_en: a model with a true g_s of 1 passes in 80",
-        ),
     ):
         done = gest(*command, f"--fail-{option}", limit)
-        assert code in (None, done.returncode), done.stderr
+        assert done.returncode == code, done.stderr
         assert message in " ".join(done.stderr.split())
     done = gest("score", "bert", "--limit", "3", "--fail-above", "g_s=1")
     assert done.returncode == 1
@@ -285,13 +276,13 @@ def test_wrong_usage(
 def test_smollm2(gest: Gest) -> None:
     pytest.importorskip("gguf")
     try:
-        names.packaged_path("smollm2")
+        pretrained.packaged_path("smollm2")
     except ModelError as error:
         pytest.skip(str(error))
     done = gest("score", "smollm2", "--limit", "32")
     assert done.returncode == 0, done.stderr
     assert "SmolLM2-135M-Instruct.Q4_1.gguf" in done.stdout
-    assert "the paper's causal models in templates 3, 4" in " ".join(done.stdout.split())
+    assert done.stdout.startswith("Too few samples"), "of 32 sentences some stereotypes have one"
     assert read_run("gest-runs/smollm2-limit32/en").manifest.settings["templates"] == [3, 4]
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from gest_dataset.models.score import score
 from tests.commands.conftest import Gest
-from tests.support import zoo
 from tests.support.herd import bred
-from tests.support.printed import english, planted
 
 CONFIGS = "slovak_gender,demo_sk_pairs"
 
@@ -63,24 +59,6 @@ def test_an_estimate(suite: str, gest: Gest) -> None:
     assert "device-hours" in done.stdout
 
 
-def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, gest: Gest) -> None:
-    real, folder = tmp_path / "real", tmp_path / "out"
-    score(str(zoo.directory("bert")), "en_1_0", device="cpu", output=real / "en_1_0")
-    planted(real, folder, "en_1_0", "roberta-base", english("roberta-base"))
-    command = ("sweep", "papers/gest-english.yaml", "--output", str(folder), "--check-published")
-    done = gest(*command)
-    assert done.returncode == 0
-    assert "0 of 68 printed numbers lie outside" in " ".join(done.stdout.split())
-    shutil.rmtree(folder)
-    planted(real, folder, "en_1_0", "roberta-base", english("roberta-base", 1.5))
-    done = gest(*command)
-    assert done.returncode == 1
-    assert "q_7" in done.stdout
-    lines = (folder / "published.csv").read_text().splitlines()
-    assert len(lines) == 69
-    assert sum(line.endswith(",True") for line in lines) == 1
-
-
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -88,7 +66,6 @@ def test_comparison_with_published_numbers(one_thread: None, tmp_path: Path, ges
         ((), "--output"),
         (("--output", "out", "--engine", "dask"), "--engine"),
         (("--output", "out", "--task", "99"), "--task 99"),
-        (("--output", "out", "--check-published"), "no finished run of a model with published numbers"),
     ],
 )
 def test_wrong_use(options: tuple[str, ...], reason: str, gest: Gest) -> None:

@@ -94,8 +94,6 @@ def test_card(folder: Path) -> None:
         assert " ".join(body.split()).count(" ".join(paper.split())) == 1
         assert " url = " in paper
         assert " doi = " in paper or paper.startswith("@software")
-    assert "[arXiv](https://arxiv.org/abs/2311.18711)" in body
-    assert "[Öztürk et al. (2023)](https://arxiv.org/abs/2307.07331)" in body
 
 
 def test_the_page_on_github_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:

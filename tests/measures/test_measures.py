@@ -19,7 +19,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result, estimates, sample_units, with_verdict
 from gest_dataset.probes.probe import Probe
-from gest_dataset.statistics.comparison import MEASURES as COMPARED
+from gest_dataset.statistics.comparison import COMPARED
 from gest_dataset.statistics.verdict import Verdict
 
 NUMBER = 160

