@@ -24,7 +24,7 @@ from gest_dataset.data.card import write_card
 from gest_dataset.gender import parsers
 from gest_dataset.gender.parsers.conllu import Parser, normalized, read_file
 from tests.conftest import MIRROR, ROOT
-from tests.studies.nsp import corpora
+from tests.studies import corpora
 from tests.support import chats, completions, new_language, planted, services, translators, zoo
 from tests.support.hub import pointed_at, running
 
@@ -70,8 +70,8 @@ def put_models(text: str, folder: Path) -> None:
 
 def skip_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures become empty files: tests/report draws them."""
-    monkeypatch.setattr("gest_dataset.report.figure_files.file_bytes", lambda *_: b"")
-    monkeypatch.setattr("gest_dataset.report.figure_files.fit_figure", lambda _: None)
+    monkeypatch.setattr("gest_dataset.report.page.file_bytes", lambda *_: b"")
+    monkeypatch.setattr("gest_dataset.report.page.fit_figure", lambda _: None)
 
 
 def skip_reports(monkeypatch: pytest.MonkeyPatch) -> None:
