@@ -44,6 +44,7 @@ MODELS = {
     "google/mt5-base": "mt5",
     "my-model": "bert",
     "my-gpt": "gpt2",
+    "mt5-nsp": "bert-nsp",
     "tuned": "bert",
 }
 TRANSLATORS = {"facebook/nllb-200-distilled-600M": "nllb", "Helsinki-NLP/opus-mt-en-sk": "marian-sk"}
