@@ -10,7 +10,6 @@ import typer
 
 from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ def run(
     batch_tokens: int | None = None,
     revision: str | None = None,
     endpoint: str | None = None,
-    as_json: bool = False,
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 
@@ -57,8 +55,6 @@ def run(
     failed: dict[str, object] = {}
     translators = console.open_each(languages, lambda code: open_translator(system, code, **loading), failed)
     names = {code: system.replace("{language}", code) for code in translators}
-    if as_json and output == STANDARD_OUTPUT:
-        raise ConfigError("--json and --output - would both write to the standard output.")
     inputs = [Path(name.removeprefix("file:")).expanduser() for name in names.values() if is_file(name)]
     check_output_file(output, *inputs, *([input_file] if input_file else []))
     texts = sentences["sentence"].to_list()
@@ -83,12 +79,8 @@ def run(
             pd.concat(tables).to_csv(partial, index=False, lineterminator="\n")
         to_stdout = output == STANDARD_OUTPUT
         title = f"Written to {'standard output' if to_stdout else output}"
-        console.show_table(title, columns, rows, console=err if as_json or to_stdout else out)
-    lacking = console.show_lacking(failed)
-    if as_json:
-        summaries = [dict(zip(columns, row, strict=True)) for row in rows]
-        failures = {code: str(error) for code, error in failed.items()}
-        console.show_json({"languages": summaries, "failed": failures, "lacking": lacking})
+        console.show_table(title, columns, rows, console=err if to_stdout else out)
+    console.show_lacking(failed)
     for code, reasons in problems.items():
         examples = console.by_reason(reasons)
         console.show_problems(Counter(reasons.values()), examples, prefix=f"{code}: ")

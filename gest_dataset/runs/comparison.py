@@ -22,8 +22,8 @@ from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
-from gest_dataset.statistics.comparison import DRAWS, DifItem, differing_items
-from gest_dataset.statistics.masculine_rate import known_in_all
+from gest_dataset.statistics.comparison import DRAWS, differing_items
+from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 # What runs must have in common: entries of the manifest and of its settings, with their names in messages
 _SAME_DATA = {"config": "config", "data_fingerprint": "data"}
@@ -96,7 +96,7 @@ class ComparisonResult:
     unmatched: list[Path] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
-    items: tuple[DifItem, ...] = ()
+    items: tuple[dict[str, Any], ...] = ()
 
     def notes(self) -> list[str]:
         """Lines about the runs that were not compared."""
@@ -333,7 +333,7 @@ def _difference(
             f"{names[1]} and the baseline have too few samples in common for {measure} ({len(a)}): "
             f"at least two of different units are needed in each stereotype or group."
         )
-    known = sum(known_in_all(a, b)) if measure == "f_s" else len(a)
+    known = sum(UNKNOWN not in pair for pair in zip(a, b, strict=True)) if measure == "f_s" else len(a)
     difference = Difference(*names, templates, known, missing, len(a) - known, found, found.p_value)
     if not details or measure != "g_s" or references is None:
         return difference

@@ -348,17 +348,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 ROBUST = 1.4826  # standard deviation / median absolute deviation of a normal distribution
 
 
-@dataclass(frozen=True)
-class DifItem:
-    """A source whose score in a language differs most from the other languages, with its distance z."""
-
-    source: str
-    language: str
-    stereotype: int
-    z: float
-
-
-def differing_items(wide: pd.DataFrame, number: int = 20) -> list[DifItem]:
+def differing_items(wide: pd.DataFrame, number: int = 20) -> list[dict[str, Any]]:
     """The sources that differ most between languages (candidates for differential item functioning).
 
     With scores y[source and stereotype, language], centred within stereotypes and divided by the
@@ -381,7 +371,7 @@ def differing_items(wide: pd.DataFrame, number: int = 20) -> list[DifItem]:
     largest = z.loc[z.abs().groupby(level=["stereotype", "source"]).idxmax()]
     largest = largest.loc[largest.abs().sort_values(ascending=False, kind="stable").index[:number]]
     return [
-        DifItem(str(source), str(language), int(stereotype), float(value))
+        {"source": source, "language": language, "stereotype": int(stereotype), "z": float(value)}
         for (source, stereotype, language), value in largest.items()
     ]
 
