@@ -4,11 +4,10 @@ import logging
 import math
 import tempfile
 import weakref
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
-from accelerate.utils import align_module_device
 from transformers import BitsAndBytesConfig
 
 from gest_dataset.errors import SettingError, import_extra
@@ -111,17 +110,3 @@ def is_spread(model: Any) -> bool:
 def is_fixed(model: Any) -> bool:
     """Whether a model cannot be moved or converted to another number type."""
     return is_spread(model) or bool(getattr(model, "is_quantized", False))
-
-
-def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """The weights of a model in the order of their names; offloaded ones are loaded one at a time."""
-    for name, weight in sorted(model.state_dict().items()):
-        if not isinstance(weight, torch.Tensor):
-            continue  # quantisers store other objects beside the weights
-        if not weight.is_meta:
-            yield name, weight
-            continue
-        module_name, _, attribute = name.rpartition(".")
-        module = model.get_submodule(module_name)
-        with align_module_device(module, "cpu"):
-            yield name, getattr(module, attribute).detach()

@@ -17,7 +17,7 @@ from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models import identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
-from gest_dataset.models.chat.generation import generate
+from gest_dataset.models.chat.generation import CHAT_TOKENS, generate_batch
 from gest_dataset.models.device import (
     BATCH_TOKENS,
     is_fixed,
@@ -114,8 +114,24 @@ class LoadedModel:
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-        """Completions of the prompts, in batches and in any order."""
-        return generate(self.model, self.tokenizer, self.name, prompts, sampling)
+        """Completions of the prompts by the model's own chat template, in batches, the longest first."""
+        ids: dict[Prompt, list[int]] = {}
+        encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
+        for prompt in prompts:
+            ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
+        longest = max(map(len, ids.values()), default=0)
+        positions = getattr(self.model.config, "max_position_embeddings", None)
+        if positions and longest + sampling.max_tokens > positions:
+            lengths = f"A prompt of {longest} tokens and an answer of {sampling.max_tokens}"
+            raise ModelError(f"{lengths} exceed the {positions} of {self.name}. Use a smaller --max-tokens.")
+        budget = CHAT_TOKENS.get(self.device.type, CHAT_TOKENS["cpu"])
+        waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
+        while waiting:
+            size = max(1, budget // (len(ids[waiting[0]]) + sampling.max_tokens))
+            batch, waiting = waiting[:size], waiting[size:]
+            rows = [ids[prompt] for prompt in batch]
+            answers = generate_batch(self.model, self.tokenizer, batch, rows, sampling)
+            yield list(zip(batch, answers, strict=True))
 
     def scorer(self) -> Scorer:
         pad_id = self.tokenizer.pad_token_id or 0
@@ -273,10 +289,7 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     size = getattr(config.get_text_config(), "vocab_size", None)
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
-        raise ModelError(
-            f"The tokenizer of {name!r} has token ids up to {highest}, but the model has {size} embeddings. "
-            f"Use the tokenizer that the model was trained with."
-        )
+        raise ModelError(f"{name!r} has {size} embeddings, but a tokenizer with ids up to {highest}.")
 
 
 def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str:

@@ -47,9 +47,7 @@ def read_user_data(path: Path, config: str | None = None) -> Dataset:
     if path.is_dir():
         configs = list(folder.read_checksums(path))
         if not configs:
-            raise ConfigError(
-                f"{path} has no {folder.SUMS}. Give a file, or a folder written by `gest build`."
-            )
+            raise ConfigError(f"{path} has no {folder.SUMS}. Give a file, or a folder of `gest build`.")
         if config is None and len(configs) > 1:
             raise ConfigError(f"{path} has several configs. Choose one with --config: {', '.join(configs)}.")
         name = config or configs[0]

@@ -1,46 +1,20 @@
-"""Answers of a loaded causal model, through its own chat template."""
+"""Answers of a loaded causal model to a batch of prompts."""
 
 import hashlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from gest_dataset.errors import ModelError
 from gest_dataset.models.base import Sampling
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
 
 # Tokens in a batch, including those of the answers
-_BATCH_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
-
-
-def generate(
-    model: Any, tokenizer: Any, name: str, prompts: Iterator[Prompt], sampling: Sampling
-) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-    """Answers in batches of prompts of similar length, the longest first."""
-    ids: dict[Prompt, list[int]] = {}
-    for prompt in prompts:
-        messages = [{"role": "user", "content": prompt.text}]
-        encoding = tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)
-        ids[prompt] = list(encoding["input_ids"])
-    longest = max(map(len, ids.values()), default=0)
-    positions = getattr(model.config, "max_position_embeddings", None)
-    if positions and longest + sampling.max_tokens > positions:
-        raise ModelError(
-            f"A prompt of {longest} tokens and an answer of {sampling.max_tokens} exceed the {positions} "
-            f"positions of {name}. Use a smaller --max-tokens, or shorter prompts (--prompts)."
-        )
-    budget = _BATCH_TOKENS.get(model.device.type, _BATCH_TOKENS["cpu"])
-    waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
-    while waiting:
-        size = max(1, budget // (len(ids[waiting[0]]) + sampling.max_tokens))
-        batch, waiting = waiting[:size], waiting[size:]
-        answers = _answer_batch(model, tokenizer, batch, [ids[prompt] for prompt in batch], sampling)
-        yield list(zip(batch, answers, strict=True))
+CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
 
 @torch.inference_mode()
-def _answer_batch(
+def generate_batch(
     model: Any, tokenizer: Any, prompts: Sequence[Prompt], ids: Sequence[list[int]], sampling: Sampling
 ) -> list[Answer]:
     padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id

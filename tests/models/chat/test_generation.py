@@ -13,6 +13,7 @@ import gest_dataset
 from gest_dataset.errors import ModelError
 from gest_dataset.models.base import Sampling
 from gest_dataset.models.chat import generation
+from gest_dataset.models.loading import LoadedModel
 from gest_dataset.probes.prompts import Answer, Prompt
 from tests.support import zoo
 
@@ -30,7 +31,7 @@ def chat_model(name: str = "gpt2") -> tuple[Any, Any]:
 
 
 def answers_of(pair: tuple[Any, Any], prompts: Sequence[Prompt], sampling: Sampling) -> dict[Prompt, Answer]:
-    batches = generation.generate(*pair, "zoo", iter(prompts), sampling)
+    batches = LoadedModel(*pair, "causal", "zoo").generate(iter(prompts), sampling)
     return {prompt: answer for batch in batches for prompt, answer in batch}
 
 
