@@ -16,7 +16,6 @@ from gest_dataset.models.base import Settings
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 # Padded tokens in a batch. Larger batches are slower on a CPU because they do not fit into its caches.
 BATCH_TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
-DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's strategies
 # Options of bitsandbytes; nf4 suits normally distributed weights (QLoRA, section 3)
 QUANTIZATIONS: dict[str, dict[str, Any]] = {
     "8bit": {"load_in_8bit": True},
@@ -53,8 +52,6 @@ def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
 
 def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
     """Check the settings that say where a model goes, and resolve `auto`."""
-    if isinstance(settings.device_map, str):
-        _check_choice("device map", settings.device_map, DEVICE_MAPS)
     if settings.device_map is not None and settings.device != "auto":
         raise SettingError("device_map cannot be combined with device; choose GPUs by CUDA_VISIBLE_DEVICES.")
     if settings.quantization is not None:
