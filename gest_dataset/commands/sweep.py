@@ -100,11 +100,7 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
     from gest_dataset.sweep.leaderboard import scores_by_config, write_leaderboard
     from gest_dataset.sweep.run import FAILED, LEFT_OUT, PAGE
 
-    with console.progress_bar() as bar:
-        task = bar.add_task("comparing models", total=None)
-        lines = write_leaderboard(
-            suite.title, cells, output, console.command_line(), lambda: bar.advance(task)
-        )
+    lines = write_leaderboard(suite.title, cells, output, console.command_line())
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
         rows = [
