@@ -90,8 +90,8 @@ def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
     for job in sweep(cells, output, engine, console.command_line()):
         finished |= {cell.name: cell for cell in job}
         done, failed = (sum(cell.status == status for cell in job) for status in (DONE, FAILED))
-        counts = f"{done} of {len(job)} cells"
-        out.print(job[0].model.name, counts, *([f"{failed} failed"] if failed else []))
+        failures = f", {failed} failed" if failed else ""
+        out.print(f"{job[0].model.name} {done} of {len(job)} cells{failures}")
     return list(finished.values())
 
 

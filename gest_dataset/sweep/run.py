@@ -70,9 +70,8 @@ def list_cells(suite: Suite, folder: Path) -> list[Cell]:
         with problems.collect(model.name):
             kind = future.result()
             chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
-            cells += [
-                Cell(model, name, DONE if _is_done(model, name, kind, folder) else TO_DO) for name in chosen
-            ]
+            for config in chosen:
+                cells.append(Cell(model, config, DONE if _is_done(model, config, kind, folder) else TO_DO))
             cells += [Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items()]
     for config in dict.fromkeys(cell.config for cell in cells if cell.status == TO_DO):
         with problems.collect(f"{config} cannot be read"):
