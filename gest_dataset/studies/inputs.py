@@ -153,14 +153,12 @@ def make_study(
 ) -> Study:
     """A study of runs (of `models`, by default with their short names); empty tables are left out."""
     named = list(zip(models or model_names(runs), (run.manifest for run in runs), strict=False))
-    limits = dict.fromkeys((model, manifest.settings.get("limit")) for model, manifest in named)
-    limitations = [
-        f"{model}: only the first {limit:,} samples of a config; the paper uses all."
-        for model, limit in limits
-        if limit
-    ]
-    toys = dict.fromkeys(model for model, manifest in named if manifest.metadata.get("toy"))
-    limitations += [f"{model} is {TOY_NOTE}." for model in toys]
+    limitations: dict[str, None] = {}
+    for model, manifest in named:
+        if limit := manifest.settings.get("limit"):
+            limitations[f"{model}: only the first {limit:,} samples of a config; the paper uses all."] = None
+        if manifest.metadata.get("toy"):
+            limitations[f"{model} is {TOY_NOTE}."] = None
     used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
     shown = tuple(table for table in tables if table.rows)
     return Study(name, title, shown, tuple(figures), (*limitations, *notes), used)
