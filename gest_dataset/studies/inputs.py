@@ -72,26 +72,19 @@ def collect_runs(
             about = run.manifest.measure, run.manifest.about
             logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
     if not (runs or others):
-        raise ConfigError(
-            f"There are no runs for this study. Give finished runs or a --model; gest study {study} --help "
-            f"has examples."
-        )
+        raise ConfigError("There are no runs for this study. Give finished runs or a --model.")
     by_config: dict[str, Run] = {}
     by_model: dict[Hashable, Run] = {}
     for run in runs:
         manifest = run.manifest
         other = by_config.setdefault(manifest.config, run)
         if other.manifest.data_fingerprint != manifest.data_fingerprint:
-            raise ConfigError(
-                f"{other.path} and {run.path} use two versions of {manifest.config}. Score both again."
-            )
+            raise ConfigError(f"{other.path} and {run.path} use two versions of {manifest.config}.")
         # a copy under another name has the same hash of weights
         identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
         if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
-            raise ConfigError(
-                f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
-                f"({other.manifest.model}, {manifest.model}). Give only one of them."
-            )
+            names = f"{other.manifest.model}, {manifest.model}"
+            raise ConfigError(f"Two runs are of the same model on {manifest.about} ({names}). Give only one.")
     return runs
 
 

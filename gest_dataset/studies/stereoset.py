@@ -178,9 +178,8 @@ def entries(number: int, scored: Sequence[Scored]) -> list[Entry]:
     for part in scored:
         own = by_model.setdefault((part.model, part.language), {})
         if own.setdefault((part.test, part.method), part) is not part:
-            raise ConfigError(
-                f"There are two runs of {part.model} on stereoset_{part.language}_{part.test}. Give only one."
-            )
+            config = f"stereoset_{part.language}_{part.test}"
+            raise ConfigError(f"There are two runs of {part.model} on {config}. Give only one.")
     found: list[Entry] = []
     for own in by_model.values():
         kind = next((part.kind for part in own.values() if part.kind != NSP), NSP)
@@ -201,10 +200,7 @@ def read_authors_scores(folder: str | Path | None) -> tuple[list[Scored], dict[s
     matches = {path: _FILE.fullmatch(path.name) for path in sorted(Path(folder).glob("*"))}
     files = {path: match for path, match in matches.items() if match and match["language"] in STEREOSET}
     if not files:
-        raise ConfigError(
-            f"{folder} contains no StereoSet scores, which are named like gpt2_GPT2LM_GPT2LM_d_en.json: "
-            f"model, a class for each test, language."
-        )
+        raise ConfigError(f"{folder} contains no StereoSet scores such as gpt2_GPT2LM_GPT2LM_d_en.json.")
     scored = [_scores_of_file(path, match, test) for path, match in files.items() for test in TESTS]
     return scored, {path.name: sha256(path.read_bytes()) for path in files}
 

@@ -138,10 +138,7 @@ def compare_models(lines: Sequence[Line], folder: Path) -> tuple[list[Difference
         if len(names) < 2:
             continue
         if left_out := len(names[MAX_COMPARED:]):
-            notes[config] = (
-                f"Only the first {MAX_COMPARED} models of the suite are compared; use gest compare for the "
-                f"other {left_out}."
-            )
+            notes[config] = f"Only the first {MAX_COMPARED} models are compared, not the other {left_out}."
         runs = []
         for name in names[:MAX_COMPARED]:
             run = read_run(folder / RUNS / name / config)
