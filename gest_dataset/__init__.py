@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gest_dataset.custom import import_eurogest as import_eurogest
     from gest_dataset.hub.push import push as push
     from gest_dataset.hub.results import push_results as push_results
-    from gest_dataset.models.chat.answers import Answers as Answers
+    from gest_dataset.models.chat.ask import Answers as Answers
     from gest_dataset.models.chat.ask import ask as ask
     from gest_dataset.models.score import score as score
     from gest_dataset.models.scores import Scores as Scores
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 # Names that are imported when they are used, as they bring torch, transformers or matplotlib
 _LATER = {
-    "Answers": "gest_dataset.models.chat.answers",
+    "Answers": "gest_dataset.models.chat.ask",
     "Scores": "gest_dataset.models.scores",
     "add_language": "gest_dataset.custom",
     "ask": "gest_dataset.models.chat.ask",

@@ -75,8 +75,8 @@ def _show(result: ComparisonResult) -> None:
             f"deviations (no test: check the translations of those that stand out):"
         )
         for item in result.items:
-            source = f"{one_line(item.source)}  (stereotype {item.stereotype})"
-            out.print(f"  {item.language}  {item.z:+.1f}  {source}")
+            source = f"{one_line(item['source'])}  (stereotype {item['stereotype']})"
+            out.print(f"  {item['language']}  {item['z']:+.1f}  {source}")
 
 
 def _show_group(rows: Sequence[Difference]) -> None:

@@ -30,18 +30,17 @@ def run(output: Path = Path("gest-demo"), full: bool = False) -> None:
     from gest_dataset.errors import ModelError
     from gest_dataset.measures import MEASURES
     from gest_dataset.measures.formatting import TOY_NOTE
-    from gest_dataset.models import names
+    from gest_dataset.models import pretrained
     from gest_dataset.models.base import Settings
     from gest_dataset.models.loading import load_model
-    from gest_dataset.models.request import make_request
-    from gest_dataset.models.scores import record
+    from gest_dataset.models.scores import make_request, record
     from gest_dataset.report import write_report
     from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
 
     silence_libraries()
     missing = None
     try:
-        names.packaged_path(REAL)
+        pretrained.packaged_path(REAL)
     except ModelError as error:
         missing = error
     configs = {REAL: [SENTENCES, DEFAULT_CONFIG], TOY: [*PAIRS.values(), CONTROLS]}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
@@ -60,6 +59,10 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
             numbers = f"{value:.3f} ({low:.3f} to {high:.3f})"
             head = MEASURES[run.scores.metadata["measure"]].headline(run.result)
             spread = Estimate.of(run.result, f"{name}_spread").value if name == head.name else math.nan
+            # ln g_s in standard deviations of the scores; a temperature lowers g_s, but not d
+            d_high, d_limit = math.nan, math.nan
+            if head.ratio and spread >= LEAST_SPREAD and min(high, limit) > 0:
+                d_high, d_limit = math.log(high) / spread, math.log(limit) / TYPICAL_SPREAD
             if math.isnan(low) or math.isnan(high):
                 failures.append(f"{label} has no interval, so it is not shown to be below {limit:g}.")
             elif option == UNLESS_BELOW and high >= limit:
@@ -67,64 +70,20 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
             elif option == UNLESS_BELOW and (low == high or (head.ratio and spread < LEAST_SPREAD)):
                 failures.append(
                     f"{label} is {numbers}, which proves nothing: it has no interval, or the samples' scores "
-                    f"hardly differ. Sharing one output row between the compared words has this effect."
+                    f"hardly differ, as when the compared words share an output row."
                 )
-            elif (
-                option == UNLESS_BELOW
-                and head.ratio
-                and _d(high, spread) >= (most := _d(limit, TYPICAL_SPREAD)) > 0
-            ):
+            elif option == UNLESS_BELOW and d_high >= d_limit > 0:
                 failures.append(
-                    f"{label} is below {limit:g}: {numbers}. But d = ln {name} / {spread:.2f} is not shown "
-                    f"to be below {most:.2f}, which is {limit:g} in a model whose scores vary like BERT's. "
-                    f"Its upper bound is {_d(high, spread):.2f}. A higher temperature lowers {name} without "
-                    f"changing what the model prefers."
+                    f"{label} is below {limit:g}: {numbers}. But d = ln {name} / {spread:.2f} is up to "
+                    f"{d_high:.2f}, so it is not shown to be below {d_limit:.2f}, which is {limit:g} in a "
+                    f"model whose scores vary like BERT's."
                 )
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")
                 if name == "g_s" and within_placebo(run.result, value):
                     failures[-1] += " Pairs of words of the same gender show effects as large."
             elif option == ABOVE and high > limit:
-                notes.append(
-                    f"{label} is inconclusive: not shown to be above {limit:g}, but its upper bound is "
-                    f"{high:.3f}. These samples would detect values from "
-                    f"{_detectable(low, high, limit, head.ratio):.3f} (power 80 %)."
-                )
+                notes.append(f"{label} is inconclusive: it may be above {limit:g}. It is {numbers}.")
             elif name == head.name and run.result.get("verdict") == "shown":
                 notes.append(f"{label} passes {limit:g}, but the verdict on it is *shown*.")
     return failures, notes
-
-
-def _d(value: float, spread: float) -> float:
-    """ln g_s in standard deviations of the scores."""
-    return math.log(value) / spread
-
-
-def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> list[str]:
-    """For each config, the models that pass `--fail-unless-below` with 80 % power if their effect is zero."""
-    from gest_dataset.measures import MEASURES
-    from gest_dataset.statistics.verdict import smallest_detectable
-
-    lines = []
-    for config, plan in plans.items():
-        head = MEASURES[plan.measure].headlines[0]
-        for option, name, limit in limits:
-            if option == UNLESS_BELOW and name == head.name and limit > head.null:
-                width = math.log(limit / head.null) if head.ratio else limit - head.null
-                most = width / smallest_detectable(plan.error)
-                lines.append(
-                    f"The gate {name}={limit:g} on {config}: a model with a true {name} of {head.null:g} "
-                    f"passes in 80 % of cases if its scores have a standard deviation of {most:.2g} within "
-                    f"a stereotype or group, and less often above that."
-                )
-    return lines
-
-
-def _detectable(low: float, high: float, limit: float, ratio: bool) -> float:
-    """The smallest value that samples with this interval would show to be above the limit."""
-    from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
-
-    if ratio and min(low, limit) > 0:
-        error = error_from_interval(math.log(low), math.log(high))
-        return limit * math.exp(smallest_detectable(error))
-    return limit + smallest_detectable(error_from_interval(low, high))

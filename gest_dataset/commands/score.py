@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,9 @@ import typer
 
 from gest_dataset.commands import console, gates, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
     from gest_dataset.models.scores import ScoredRun
 
@@ -74,7 +73,7 @@ def run(
     if data is not None:
         configs = read_user_data(data, config)
     if power:
-        _show_power(_power_analyses(configs, limit, strict=True), as_json)
+        _show_power(configs, limit, as_json)
         return
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
@@ -82,8 +81,6 @@ def run(
     folder = output or default_folder(str(name), revision, limit)
     if data is not None:
         folder = output or folder / data_name(data, config)
-    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
-        err.print(line)
 
     def show(run: ScoredRun) -> None:
         if not as_json:
@@ -117,28 +114,18 @@ def run(
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> dict[str, PowerAnalysis]:
+def _show_power(configs: Any, limit: int | None, as_json: bool) -> None:
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.result import power_analysis
+    from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD, power_analysis
+    from gest_dataset.storage import json_value
 
     plans = {}
     for name in configs if isinstance(configs, dict) else ["data"]:
-        try:
-            dataset = rows_of(name) if isinstance(configs, dict) else configs
-            dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
-            plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
-        except GestError:
-            if strict:
-                raise
-    return plans
-
-
-def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
-    from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD
-    from gest_dataset.storage import json_value
-
+        dataset = rows_of(name) if isinstance(configs, dict) else configs
+        dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
+        plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
     if as_json:
         console.show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
@@ -218,15 +205,10 @@ def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> An
     runs = []
     for run in outcome.runs:
         facts = run.scores.metadata
-        published = rank_among_published(facts, run.result)
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
         entry |= {"signature": run.scores.signature, "metadata": facts, "standing": None}
-        if published:
-            entry["standing"] = asdict(published) | {
-                "rank": published.rank,
-                "d_rank": published.d_rank,
-                "text": published.text(),
-            }
+        if one := rank_among_published(facts, run.result):
+            entry["standing"] = {**asdict(one), "rank": one.rank, "d_rank": one.d_rank, "text": one.text()}
         runs.append(entry)
     return json_value(
         {

@@ -106,8 +106,6 @@ def add_language(
     grammar = None if rules is None else grammars.check_rules(language.code, rules, replace)
     first_letter = language.family == "Slavic" if first_letter is None else first_letter
     reader = RowReader(language, gest_sentences(), first_letter, max_words)
-    if language.code == "bg" and (parser, parser_model) == ("udpipe", None):
-        parser = "forms"  # needs no model
     files: dict[str, FileRows] = {}
     confirmed = None
     for kind, table in tables.items():

@@ -1,9 +1,10 @@
 """Where a model runs and in which number type: one device, several devices, or quantised."""
 
 import logging
+import math
 import tempfile
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import torch
@@ -34,11 +35,8 @@ def pick_device(requested: str) -> torch.device:
         device = torch.device(requested)
     except RuntimeError as error:
         raise SettingError(f"Unknown device {requested!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
-    available = {
-        "cuda": torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count(),
-        "mps": torch.backends.mps.is_available(),
-    }
-    if not available.get(device.type, True):
+    available = {"cuda": torch.cuda.device_count(), "mps": torch.backends.mps.is_available()}
+    if (device.index or 0) >= available.get(device.type, math.inf):
         raise SettingError(f"This machine has no device {requested!r}. Use auto or cpu.")
     return device
 
@@ -59,10 +57,7 @@ def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
     if isinstance(settings.device_map, str):
         _check_choice("device map", settings.device_map, DEVICE_MAPS)
     if settings.device_map is not None and settings.device != "auto":
-        raise SettingError(
-            f"A device map spreads the model over all devices, so it cannot be combined with "
-            f"device={settings.device!r}. Choose GPUs with CUDA_VISIBLE_DEVICES."
-        )
+        raise SettingError("device_map cannot be combined with device; choose GPUs by CUDA_VISIBLE_DEVICES.")
     if settings.quantization is not None:
         _check_choice("quantization", settings.quantization, QUANTIZATIONS)
     device = pick_device(settings.device)
@@ -85,10 +80,8 @@ def place_model(
     if settings.quantization:
         import_extra("bitsandbytes", "quantized")
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns at every matrix product
-        config: Any = BitsAndBytesConfig
-        options["quantization_config"] = config(
-            bnb_4bit_compute_dtype=dtype, **QUANTIZATIONS[settings.quantization]
-        )
+        quantization = QUANTIZATIONS[settings.quantization] | {"bnb_4bit_compute_dtype": dtype}
+        options["quantization_config"] = BitsAndBytesConfig(**quantization)
         options["device_map"] = {"": device}
     if settings.device_map is None:
         model, info = from_pretrained(**options)
@@ -112,8 +105,7 @@ def main_device(model: Any) -> torch.device:
 
 def is_spread(model: Any) -> bool:
     """Whether the weights of a model are on more than one device."""
-    device_map: Mapping[str, Any] = getattr(model, "hf_device_map", None) or {}
-    return len({str(device) for device in device_map.values()}) > 1
+    return len({str(device) for device in (getattr(model, "hf_device_map", None) or {}).values()}) > 1
 
 
 def is_fixed(model: Any) -> bool:

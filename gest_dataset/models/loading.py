@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
-from gest_dataset.models import identity, names
+from gest_dataset.models import identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.chat.generation import generate
 from gest_dataset.models.device import (
@@ -53,7 +53,6 @@ class LoadedModel:
     """A transformers model with its tokenizer.
 
     A model of the caller is never changed. `baseline_seed` is the seed of a random baseline, else 0.
-    `load_float32` loads the same model in float32.
     """
 
     model: Any
@@ -63,9 +62,8 @@ class LoadedModel:
     revision: str | None = None
     from_hub: bool = False
     requested_revision: str | None = None
-    baseline_seed: int = 0
     quantization: str | None = None
-    load_float32: Callable[[], LoadedModel] | None = None
+    baseline_seed: int = 0
 
     @property
     def device(self) -> torch.device:
@@ -79,7 +77,7 @@ class LoadedModel:
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
             **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
-            **self._quantization,
+            **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }
 
@@ -90,12 +88,8 @@ class LoadedModel:
             "device": self.device.type,
             "parameters": self.model.num_parameters(),
             "toy": bool(getattr(self.model.config, "gest_toy", False)),
-            **self._quantization,
+            **({"quantization": self.quantization} if self.quantization else {}),
         }
-
-    @property
-    def _quantization(self) -> dict[str, str]:
-        return {"quantization": self.quantization} if self.quantization else {}
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
@@ -142,20 +136,15 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
     `next_sentence` loads the next-sentence head of a masked model's checkpoint.
     """
     settings = settings or Settings()
-    large = settings.device_map is not None or settings.quantization is not None
     if not isinstance(model, tuple):
         loaded = _load(_checked_name(model), settings, next_sentence)
-    elif large:
+    elif settings.device_map is not None or settings.quantization is not None:
         raise SettingError("device_map and quantization apply to models loaded by name, not to objects.")
     else:
         loaded = _wrap_objects(model, settings)
-    if loaded.kind == NSP and loaded.model.config.num_labels != 2:
-        labels = loaded.model.config.num_labels
+    if loaded.kind == NSP and (labels := loaded.model.config.num_labels) != 2:
         raise ModelError(f"{loaded.name!r} has {labels} labels; a next-sentence model has two.")
-    if large:
-        return loaded  # it would hardly fit into memory in float32
-    in_float32 = replace(settings, dtype="float32")
-    return replace(loaded, load_float32=partial(load_model, model, in_float32, next_sentence))
+    return loaded
 
 
 def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
@@ -177,16 +166,9 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
             _check_tokenizer(tokenizer, config, name)
         loaded, info = place_model(partial(from_pretrained, auto_class, **source), settings, *placement)
     check_complete(loaded, info, name)
-    return LoadedModel(
-        loaded,
-        tokenizer,
-        kind,
-        str(source.get("gguf_file", name)),
-        commit,
-        from_hub=commit is not None,
-        requested_revision=settings.revision,
-        quantization=settings.quantization,
-    )
+    shown, from_hub = str(source.get("gguf_file", name)), commit is not None
+    given = (settings.revision, settings.quantization)
+    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given)
 
 
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
@@ -199,10 +181,7 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     must_move = target.type != current.type or target.index not in (None, current.index)
     if must_move or dtype != model.dtype:
         if is_fixed(model):
-            raise SettingError(
-                f"{name} is quantised or spread over devices, so it cannot be moved or converted: leave out "
-                f"device and dtype."
-            )
+            raise SettingError(f"{name} is quantised or spread, so it stays as it is: omit device and dtype.")
         model = copy.deepcopy(model).to(device=target, dtype=dtype)
     return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
 
@@ -228,10 +207,7 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     """
     model = loaded.model
     if is_fixed(model):
-        raise ModelError(
-            f"{loaded.name} is quantised or spread over devices, which its random baselines would not be. "
-            f"Score it without --null."
-        )
+        raise ModelError(f"{loaded.name} is quantised or spread, and its copies would not be: omit --null.")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         fresh: Any = type(model)(copy.deepcopy(model.config))
@@ -246,21 +222,20 @@ def name_and_kind(model: Any, settings: Settings | None = None) -> tuple[str, st
     if len(model) != 2 or not hasattr(model[0], "config") or not callable(model[1]):
         raise ModelError("Loaded objects must be a pair (model, tokenizer).")
     classes = [cls.__name__ for cls in type(model[0]).__mro__]
-    name = names.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
+    name = pretrained.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
     return name, _kind_of(name, classes)
 
 
 def _checked_name(model: Any) -> str:
     if not isinstance(model, (str, Path)):
-        raise ModelError(
-            f"A {type(model).__name__} is not a model. Give a Hub id, a path or a pair (model, tokenizer)."
-        )
-    return names.normalized_name(str(model))
+        kind = type(model).__name__
+        raise ModelError(f"A {kind} is not a model. Give a Hub id, a path or a pair (model, tokenizer).")
+    return pretrained.normalized_name(str(model))
 
 
 def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, str]:
     """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind."""
-    path = names.gguf_path(name)
+    path = pretrained.gguf_path(name)
     if settings.revision and (path is not None or Path(name).exists()):
         raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
     if path is not None:
@@ -278,9 +253,8 @@ def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, st
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
     return ModelError(
-        f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or the "
-        f"path of a folder with config.json, weights and tokenizer.json of one model. If so, a file "
-        f"may be incomplete: download it again (in a Git clone: git lfs pull)."
+        f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or a "
+        f"folder with config.json, weights and tokenizer.json; if a file is incomplete, download it again."
     )
 
 
@@ -295,15 +269,13 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     # for a folder without a tokenizer, transformers returns one with special tokens only
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
-        raise ModelError(
-            f"{name!r} has no tokenizer: only {len(tokenizer)} special tokens were found. Put the model's "
-            f"tokenizer.json and tokenizer_config.json beside its weights."
-        )
+        raise ModelError(f"{name!r} has no tokenizer: only {len(tokenizer)} special tokens were found.")
     size = getattr(config.get_text_config(), "vocab_size", None)
-    if size is not None and max(vocabulary.values()) >= size:
+    highest = max(vocabulary.values())
+    if size is not None and highest >= size:
         raise ModelError(
-            f"The tokenizer of {name!r} has token ids up to {max(vocabulary.values())}, but the model has "
-            f"{size} embeddings. Use the tokenizer that the model was trained with."
+            f"The tokenizer of {name!r} has token ids up to {highest}, but the model has {size} embeddings. "
+            f"Use the tokenizer that the model was trained with."
         )
 
 

@@ -307,12 +307,8 @@ class LanguageModelScorer(Scorer):
         the padding, or a "causal" model that depends on the following tokens.
         """
         name = type(self.model).__name__
-        asked = [
-            (n, lookup.position, target)
-            for n, some in enumerate(lookups)
-            for lookup in some
-            for target in lookup.targets
-        ]
+        flat = [(n, lookup) for n, some in enumerate(lookups) for lookup in some]
+        asked = [(n, lookup.position, target) for n, lookup in flat for target in lookup.targets]
         number = {place: i for i, place in enumerate(sorted({(n, position) for n, position, _ in asked}))}
 
         def at_positions(outputs: Sequence[Tensor] | Tensor) -> Tensor:
@@ -327,8 +323,8 @@ class LanguageModelScorer(Scorer):
             longer = at_positions([self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs])
             if not _close(longer, full, _LOOKAHEAD_TOLERANCE * tolerance):
                 raise ModelError(
-                    f"{name} depends on the following tokens, so it is not a causal language model as it "
-                    f"is. Load it as a masked model, or with is_decoder=True."
+                    f"{name} depends on the following tokens, so it is not a causal model. Load it as a "
+                    f"masked model, or with is_decoder=True."
                 )
 
         @cache
@@ -360,31 +356,25 @@ class LanguageModelScorer(Scorer):
                 lambda states: self.head.values(states, row, target, True, True), log_probs
             )
         if not self.cuts:
-            self._note(
-                f"The head of {name} is more than a linear map, so contrasts compute all logits of their "
-                f"positions."
-            )
+            self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 
     @torch.inference_mode()
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether the whole model gives the same values for a packed row and for its texts separately."""
         window = attention_window(self.model)
-        separate = np.concatenate([self._full_values(*text) for text in texts])
-        tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
-        try:
-            difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
-            if difference <= tolerance and row[0].size <= window:
-                return True
-            reason = f"packed texts get other values, by up to {difference:.1g}"
-        except _UNUSABLE as error:
-            reason = f"it cannot process packed texts ({type(error).__name__})"
-            logger.debug("the packed row failed: %r", error)
-        if row[0].size > window:
-            reason = f"its attention window is {window} tokens"
-        self._note(
-            f"{type(self.model).__name__}: {reason}, so shared prefixes are computed for each text "
-            f"(slower but exact)."
-        )
+        reason = f"its attention window is {window} tokens"
+        if row[0].size <= window:
+            separate = np.concatenate([self._full_values(*text) for text in texts])
+            tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
+            try:
+                difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
+                if difference <= tolerance:
+                    return True
+                reason = f"packed texts get other values, by up to {difference:.1g}"
+            except _UNUSABLE as error:
+                reason = f"it cannot process packed texts ({type(error).__name__})"
+        name = type(self.model).__name__
+        self._note(f"{name}: {reason}, so shared prefixes are computed for each text (slower but exact).")
         return False
 
 

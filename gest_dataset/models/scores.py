@@ -1,4 +1,4 @@
-"""Scores of a model on a config: one per sample, kept in memory or as a run on disk."""
+"""Scores of a model on a config: a request for them, and one per sample, in memory or as a run on disk."""
 
 from __future__ import annotations
 
@@ -14,33 +14,96 @@ from typing import Any
 
 import datasets
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.builders.config import Row
 from gest_dataset.cache import ResponseCache
+from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
+from gest_dataset.data.sources import hub_repository
 from gest_dataset.errors import ScoringError
-from gest_dataset.measures import MEASURES
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result
 from gest_dataset.models import distributed
-from gest_dataset.models.base import Model, run_signature
+from gest_dataset.models.base import Model, Settings, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
-from gest_dataset.models.request import Request
-from gest_dataset.probes.options import applicable_rules, unused_options
+from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.queries import Placebo, Sample, Score, Values
 from gest_dataset.probes.templates import EXTENDED_NAME
-from gest_dataset.probes.tokenization import SkipSampleError
+from gest_dataset.probes.tokenization import SkipSampleError, start_token
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
 from gest_dataset.runs.manifest import SCORES
 from gest_dataset.statistics import placebo
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
-PRECISION_SAMPLES = 16  # that are scored again in float32
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a model is asked: the rows of a config, their measure and probe, and the settings."""
+
+    rows: datasets.Dataset
+    name: str
+    fingerprint: str
+    measure: Measure
+    probe: Probe
+    settings: Settings
+    notes: tuple[str, ...] = ()
+
+    @property
+    def language(self) -> str:
+        """The language code of the rows; empty if their name does not contain one."""
+        if self.name in CONFIGS:
+            return CONFIGS[self.name].languages[0]
+        code = self.name.partition("_")[0]
+        return code if code in LANGUAGES else ""
+
+    def facts(self, model: Model) -> dict[str, Any]:
+        """What the numbers depend on, besides the data and what the model is.
+
+        `start` is `eos` if the end token replaces a missing start token, which changes the numbers.
+        """
+        builders = self.probe.query_builders(model.kind, self.settings)
+        scores_texts = model.kind == "causal" and self.probe.scores_whole_texts
+        start = start_token(model.tokenizer) if scores_texts else None
+        return {
+            "revision": model.revision,
+            "kind": model.kind,
+            "templates": [number for number in builders if number],
+            "options": effective_options(self.settings, self.probe, model.kind),
+            "start": "eos" if start and start[0] == "eos" else None,
+            "limit": self.settings.limit,
+        }
+
+
+def make_request(config: str | datasets.Dataset, settings: Settings | None = None) -> Request:
+    """Load the rows of a config and find their measure and probe."""
+    settings = settings or Settings()
+    notes: list[str] = []
+    if isinstance(config, str):
+        rows = rows_of(get_config(config).name)
+        fingerprint = fingerprint_of(config, rows)
+        if repo := hub_repository():
+            notes.append(f"the rows are those of {repo} on the Hub (GEST_REPO)")
+    else:
+        rows = config
+        if "id" not in rows.column_names:
+            rows = rows.add_column("id", [str(number) for number in range(len(rows))])
+            notes.append("the rows have no ids, so they are numbered from 0")
+        elif rows.features["id"] != datasets.Value("string"):
+            rows = rows.cast_column("id", datasets.Value("string"))
+        config = rows.info.config_name or "data"
+        fingerprint = hash_of(rows)
+    if settings.limit is not None:
+        rows = rows.select(range(min(settings.limit, len(rows))))
+    measure, probe = measure_of(rows.column_names, config)
+    return Request(rows, config, fingerprint, measure, probe, settings, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -124,7 +187,7 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
 
 
 def score_request(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
-    """The scores, with the headlines of random baselines if requested and the error of half precision."""
+    """The scores, with the headlines of random baselines if requested."""
     scores = compute_scores(model, request, cache)
     metadata = dict(scores.metadata)
     if request.settings.null:
@@ -134,21 +197,6 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
             result = compute_scores(random_baseline(model, seed), request, cache).result()
             headline = Estimate.of(result, request.measure.headline(result).name)
             metadata["null"].append(headline.value)
-    half = metadata["dtype"] in ("bfloat16", "float16") and metadata["device"] == "cpu"
-    if half and isinstance(model, LoadedModel) and model.load_float32:
-        ids = sample_ids(scores.table)
-        rows = request.rows.filter(lambda name: name in ids, input_columns="id")
-        exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-        error = precision_error(request.measure, scores.table, exact.table)
-        dtype = metadata["dtype"]
-        note = f"{dtype}: no sample has a score both in this type and in float32"
-        if error["samples"]:
-            note = (
-                f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
-                f"{error['largest']:.2g}, on {error['samples']} samples that were also scored in float32"
-            )
-        metadata["precision"] = error
-        metadata["notes"] = [*metadata["notes"], note]
     return replace(scores, metadata=metadata)
 
 
@@ -255,33 +303,3 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     for i, name in enumerate(probe.scores):
         columns[name] = pa.array([score[i] for _, _, score in scored], pa.float64())
     return pa.table(columns)
-
-
-def sample_ids(scores: pa.Table) -> set[str]:
-    """Evenly spaced samples, and one for each template that has a score."""
-    frame = scores.to_pandas()
-    rows = np.linspace(0, len(frame) - 1, min(PRECISION_SAMPLES, len(frame))).round().astype(int)
-    ids = set(frame["id"].iloc[rows])
-    return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
-
-
-def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
-    """The median and the largest difference of the scores that both tables have."""
-    differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
-    differences = differences[np.isfinite(differences)]
-    if differences.empty:
-        return {"samples": 0, "median": None, "largest": None}
-    median, largest = float(differences.median()), float(differences.max())
-    return {"samples": len(differences), "median": median, "largest": largest}
-
-
-def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:
-    """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
-    frame = table.to_pandas()
-    if "unrelated" in frame:
-        values = np.log(frame["stereotype"]) - np.log(frame["antistereotype"])
-    else:
-        assert measure.display is not None
-        values = measure.display.value(table)
-    names = [name for name in ("id", "template") if name in frame]
-    return frame.assign(value=values).groupby(names)["value"].last()

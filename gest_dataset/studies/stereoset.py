@@ -29,7 +29,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs as MetricInputs
 from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
-from gest_dataset.models.names import normalized_name
+from gest_dataset.models.pretrained import normalized_name
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids, rows_for_model

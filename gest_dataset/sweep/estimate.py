@@ -21,7 +21,7 @@ from gest_dataset.errors import ModelError
 from gest_dataset.models.device import BATCH_TOKENS, pick_device, pick_dtype
 from gest_dataset.models.loading import SEQ2SEQ, LoadedModel, load_empty_model
 from gest_dataset.models.prefix_sharing import longest_continuations
-from gest_dataset.models.request import make_request
+from gest_dataset.models.scores import make_request
 from gest_dataset.probes.options import applicable_rules
 from gest_dataset.probes.queries import Input
 from gest_dataset.probes.tokenization import SkipSampleError

@@ -19,9 +19,8 @@ from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures import measure_of
 from gest_dataset.models.loading import name_and_kind
-from gest_dataset.models.names import gguf_path
-from gest_dataset.models.request import suitable_configs
-from gest_dataset.models.score import score_configs
+from gest_dataset.models.pretrained import gguf_path
+from gest_dataset.models.score import score_configs, suitable_configs
 from gest_dataset.probes.options import effective_options
 from gest_dataset.runs.manifest import MANIFEST, differences, read_manifest
 from gest_dataset.storage import check_folder

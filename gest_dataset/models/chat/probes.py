@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.masculine_rate import CHOICE, FIRST_PERSON, STORY
@@ -21,6 +23,13 @@ UNSHOWN, CONFLICT = "no gender shows", "rules disagree"
 _PROBLEMS = dict.fromkeys(
     ("not translated: English", "not translated: no Cyrillic letter"), "not in this language"
 )
+# The types of columns that are not text
+_TYPES = {
+    **dict.fromkeys(("repeat", "stereotype", "tokens_in", "tokens_out", "position"), pa.int32()),
+    "evidence": pa.list_(pa.string()),
+    "shares": pa.map_(pa.string(), pa.float64()),
+    "top": pa.list_(pa.struct([("token", pa.string()), ("log_probability", pa.float64())])),
+}
 Readings = list[Reading]
 
 
@@ -41,6 +50,41 @@ class ChatProbe:
     make_prompts: Callable[[Mapping[str, Any], Any, int], Iterator[Prompt]] = prompts.make_prompts
     column: str = "gender"
     top: int = 0
+
+    def make_table(
+        self,
+        detector: GenderDetector | None,
+        prompts: Sequence[Prompt],
+        answers: Sequence[Answer],
+        stereotypes: Sequence[int],
+    ) -> pa.Table:
+        """A row for each prompt with the unchanged answer and its reading."""
+        readings = self.read(detector, prompts, answers)
+        rows = [
+            {
+                "id": prompt.id,
+                "variant": prompt.variant,
+                "repeat": prompt.repeat,
+                "stereotype": stereotype,
+                "prompt": prompt.text,
+                "answer": answer.text,
+                "withheld": answer.problem,
+                "tokens_in": answer.tokens_in,
+                "tokens_out": answer.tokens_out,
+                self.column: reading.value,
+                "position": reading.position,
+                "rule": reading.rule,
+                "evidence": list(reading.evidence),
+                "problem": reading.problem,
+                "shares": list(reading.shares.items()),
+                "top": answer.top,
+            }
+            for prompt, answer, stereotype, reading in zip(
+                prompts, answers, stereotypes, readings, strict=True
+            )
+        ]
+        schema = pa.schema([(name, _TYPES.get(name, pa.string())) for name in rows[0]])
+        return pa.Table.from_pylist(rows, schema)
 
 
 def wordings_id(wordings: Sequence[Any]) -> str:
