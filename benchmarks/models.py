@@ -95,8 +95,7 @@ def pairs_of_translations() -> Any:
     from gest_dataset.builders.pairs import pair_row
     from gest_dataset.builders.reading import read_csv
     from gest_dataset.data.sources import fetch
-    from gest_dataset.translation.pairs import FRAMES, prompt_for
-    from gest_dataset.translation.quotation import quotation
+    from gest_dataset.translation.pairs import FRAMES, prompt_for, quotation
 
     found: dict[tuple[str, str], dict[str, Any]] = {}
     sentences = load_dataset("gest", "en_1_0", split="test")

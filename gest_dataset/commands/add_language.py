@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err, out
@@ -36,7 +36,6 @@ def run(
     eurogest: bool = False,
     data: Path | None = None,
     frames: str = "pronoun",
-    as_json: bool = False,
 ) -> None:
     """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
 
@@ -71,32 +70,12 @@ def run(
         check_output_file(report, *(path for path in (translations, variants) if path is not None))
     names = signature(add_language).parameters.keys() & arguments.keys()
     columns = dict(one.rpartition("=")[::2] for one in map or [])
-    added = add_language(**{name: arguments[name] for name in names}, columns=columns)
-    if as_json:
-        console.show_json(_to_json(added))
-    else:
-        _show(added)
+    _show(add_language(**{name: arguments[name] for name in names}, columns=columns))
     if licence is None:
         err.print(
             "The licence of your files is recorded as unknown. Before you publish them, add them again with "
             "--licence, --source and --replace."
         )
-
-
-def _to_json(added: AddedLanguage) -> dict[str, Any]:
-    files = {}
-    for read in added.files.values():
-        reasons = read.reasons.most_common()
-        rejected = {reason: {"count": n, "examples": read.examples(reason)} for reason, n in reasons}
-        files[read.path.name] = {"rows": read.number, "rejected": rejected}
-    return {
-        "configs": {config.name: config.published_rows for config in added.configs},
-        "files": files,
-        "translated": added.sentences("translations"),
-        "pairs": added.sentences("pairs"),
-        "confirmed": added.confirmed,
-        "report": str(added.report),
-    }
 
 
 def _show(added: AddedLanguage) -> None:

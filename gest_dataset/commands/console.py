@@ -30,6 +30,8 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Escape control characters; rich calls this for lines, titles and cells."""
+        if not self.encoding.startswith("utf"):
+            text = text.translate(_ASCII)
         return super().render_str(printable(text), **options)
 
 
@@ -40,8 +42,9 @@ class _LogHandler(logging.Handler):
 
 out = PlainConsole()
 err = PlainConsole(stderr=True)
+_ASCII = str.maketrans("−–", "--")
 INTERVAL = "95 %"  # heading of columns with intervals
-_LONG_TEXT = 40  # longer cells are folded in a narrow terminal
+_LONG_TEXT = 32  # longer cells are folded in a narrow terminal
 _HANDLER = _LogHandler()
 T = TypeVar("T")
 
@@ -112,9 +115,9 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
 
 def print_table(table: Table, console: Console = out) -> None:
     """Print a table; in a narrow terminal texts are folded and lines wrap, as rich would cut digits off."""
-    for i, column in enumerate(table.columns):
+    for column in table.columns:
         longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-        column.min_width = min(longest, _LONG_TEXT if i else 20)
+        column.min_width = min(longest, _LONG_TEXT)
     console.print(table, soft_wrap=False, crop=False)
 
 
@@ -227,11 +230,3 @@ def show_problems(
             console.print(f"    {textwrap.shorten(text, 110, placeholder='…')}")
     if most is not None and len(counts) > most:
         console.print(f"{prefix}and {len(counts) - most} more reasons, in result.json")
-
-
-def show_not_in_gest(name: str, unknown: Mapping[str, Any]) -> None:
-    """Print how many source sentences of a file are not in GEST, and the first of them."""
-    if unknown["count"]:
-        problem = "not a sentence of GEST"
-        examples = {problem: [repr(text) for text in unknown["examples"]]}
-        show_problems({problem: unknown["count"]}, examples, f"{name}: ")

@@ -104,7 +104,6 @@ def run(
         _show(runs[languages[0]])
     for code, done in runs.items():
         facts = done.manifest.metadata
-        console.show_not_in_gest(f"{code}, {done.manifest.model}", facts["not_in_gest"])
         problems = {
             f"{row['id']}  {row['translation'] or row['source']}": row["problem"]
             for row in done.table.to_pylist()

@@ -3,9 +3,9 @@
 import math
 from dataclasses import replace
 
-from gest_dataset.commands.console import INTERVAL, format_value, new_table, out, print_table
+from gest_dataset.commands.console import INTERVAL, new_table, out, print_table
 from gest_dataset.measures.formatting import format_distinct, format_number
-from gest_dataset.measures.grid import EFFECT_SIZE, EMPTY, Estimate, Grid, Line, effect_size_text
+from gest_dataset.measures.grid import EFFECT_SIZE, Estimate, Grid, Line, effect_size_text
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Measure, Result
 from gest_dataset.measures.result import template_results
 
@@ -33,7 +33,7 @@ def show_result(measure: Measure, result: Result, title: str, verbose: bool = Tr
     elif len(parts) <= _MOST_TEMPLATES:
         table = new_table(f"{title}, q by template", ["", *map(str, parts)])
         for row in zip(*(measure.grid(part).lines for part in parts.values()), strict=True):
-            values = [format_value(line.estimates[0].value) for line in row]
+            values = [format_number(line.estimates[0].value) for line in row]
             style = "bold" if row[0].bold else None
             table.add_row(row[0].name, *values, style=style, end_section=row[0].ends_section)
         print_table(table)
@@ -44,39 +44,27 @@ def show_grid(grid: Grid, title: str) -> None:
     lines = [line for line in grid.lines if line.count != 0]
     counted = any(line.count is not None for line in lines)
     headings = [text for heading in grid.headings for text in (heading, INTERVAL)]
-    table = new_table(title, ["", *headings, *(["n"] if counted else [])])
+    table = new_table(title, ["", *headings, *(["n"] if counted else [])], grid.caption)
     for line in lines:
-        cells = [line.name]
-        for estimate in line.estimates:
-            texts = format_value(estimate.value, grid.digits), span(estimate, grid.digits)
-            cells += ("", "") if estimate is EMPTY else texts
+        cells = [line.name, *(text for estimate in line.estimates for text in estimate.texts)]
         if counted:
             cells.append("" if line.count is None else f"{line.count:,}")
         table.add_row(*cells, style="bold" if line.bold else None, end_section=line.ends_section)
     print_table(table)
 
 
-def span(estimate: Estimate, digits: int = 2) -> str:
-    """An interval, such as 0.97-1.20."""
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return "-"
-    low, high = format_value(estimate.low, digits), format_value(estimate.high, digits)
-    return f"{low} to {high}" if estimate.low < 0 else f"{low}-{high}"
-
-
 def headline_fields(measure: Measure, result: Result) -> list[str]:
     """The headline of a run with its interval and its verdict."""
     head = measure.headline(result)
-    digits = measure.grid(next(iter(template_results(result).values()))).digits
     estimate = Estimate.of(result, head.name)
-    value = f"{head.symbol} {format_value(estimate.value, digits)}"
+    value = f"{head.symbol} {format_number(estimate.value)}"
     if math.isnan(estimate.value):
         return [value, measure.describe_undefined(result)[0].lower()]
     if math.isnan(estimate.low + estimate.high):
         return [value, TOO_FEW_SAMPLES.lower()]
     marks = head.null, result["zone_low"], result["zone_high"]
-    (low, high), _ = format_distinct(estimate[1:], marks, lambda number, n: format_value(number, digits + n))
-    size = f", d {format_value(result[EFFECT_SIZE], digits)}" if EFFECT_SIZE in result else ""
+    (low, high), _ = format_distinct(estimate[1:], marks)
+    size = f", d {format_number(result[EFFECT_SIZE])}" if EFFECT_SIZE in result else ""
     return [f"{value} [{low} to {high}]{size}", result["verdict"]]
 
 

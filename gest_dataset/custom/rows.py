@@ -17,7 +17,7 @@ from gest_dataset.builders.pairs import MERGED, pair_row
 from gest_dataset.builders.words import composed
 from gest_dataset.data.tables import Table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender.texts import damage
+from gest_dataset.gender.parsing import damage
 from gest_dataset.languages import Language
 from gest_dataset.translation.sentences import GestSentence
 
@@ -26,7 +26,7 @@ COLUMNS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("columns
 TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
 DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
-# Reasons for rejecting a row, besides those of `builders.pairs` and `gender.texts.damage`
+# Reasons for rejecting a row, besides those of `builders.pairs` and `gender.parsing.damage`
 UNKNOWN = "not a sentence of GEST"
 DISAGREE = "id, source and stereotype belong to different sentences"
 DUPLICATE = "a duplicate"

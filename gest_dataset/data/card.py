@@ -5,7 +5,7 @@ The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
-_SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
 # Licences of the table of sources that the Hub knows, by the same name in lower case
 _LICENCES = ("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
 _NO_LICENCE = ("not stated", "unknown")  # by a repository, by a user who added a language
@@ -112,48 +111,30 @@ def _example(built: Built) -> str:
 def built_header(builds: Sequence[Built]) -> str:
     """The YAML header of a card with these configs."""
     codes = {code for built in builds for code in built.config.languages}
-    languages = [code for code in LANGUAGES if code in codes]
-    families = list(dict.fromkeys(built.config.family for built in builds))
-    origins = {
-        key: list(dict.fromkeys(filter(None, (getattr(family, key) for family in families))))
-        for key in ("annotations_creators", "language_creators", "source_datasets")
-    }
     return card_header(
         TITLE,
-        languages,
-        {built.config.name: built.rows for built in builds},
-        **{key: values for key, values in origins.items() if values},
-        multilinguality=["multilingual" if len(languages) > 1 else "monolingual"],
+        [code for code in LANGUAGES if code in codes],
+        [built.config.name for built in builds],
         license=hub_ids(built.config.licence for built in builds),
         task_categories=["fill-mask", "text-generation", "translation"],
-        size_categories=[size_category(sum(built.rows for built in builds))],
     )
 
 
-def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], **values: Any) -> str:
-    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config."""
-    configs = []
-    for name in rows:
+def card_header(title: str, languages: Sequence[str], configs: Iterable[str], **values: Any) -> str:
+    """The YAML header of a card, which the Hub and `load_dataset` read."""
+    entries = []
+    for name in configs:
         files = [{"split": "test", "path": f"{name}/test-*.parquet"}]
         default = {"default": True} if name == DEFAULT_CONFIG else {}
-        configs.append({"config_name": name, **default, "data_files": files})
+        entries.append({"config_name": name, **default, "data_files": files})
     data = DatasetCardData(
         pretty_name=title,
         language=list(languages),
         tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
-        configs=configs,
-        dataset_info=[
-            {"config_name": name, "splits": [{"name": "test", "num_examples": number}]}
-            for name, number in rows.items()
-        ],
+        configs=entries,
         **values,
     )
     return str(data)
-
-
-def size_category(rows: int) -> str:
-    """The Hub's size category for a number of rows."""
-    return next((name for bound, name in _SIZES.items() if rows < bound), "100K<n<1M")
 
 
 def hub_ids(licences: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ EOS) before a continuation without a context. To get the tokens of `gest score`:
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -172,19 +172,12 @@ def mean_log_ratio(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def g_s(samples: Sequence[Sample]) -> float:
-    """Return the stereotype rate; over several templates their mean."""
-    return _rates(tuple(samples))["g_s"]
+def _rate(name: str) -> Callable[[Sequence[Sample]], float]:
+    """The function that returns the stereotype rate (over several templates their mean) or a bound of it."""
+    return lambda samples: _rates(tuple(samples))[name]
 
 
-def g_s_low(samples: Sequence[Sample]) -> float:
-    """Return the lower bound of its 95 % interval."""
-    return _rates(tuple(samples))["g_s_low"]
-
-
-def g_s_high(samples: Sequence[Sample]) -> float:
-    """Return the upper bound of its 95 % interval."""
-    return _rates(tuple(samples))["g_s_high"]
+g_s, g_s_low, g_s_high = map(_rate, RATES)
 
 
 @lru_cache(maxsize=1)  # lm-eval asks for the three rates of a task one after the other

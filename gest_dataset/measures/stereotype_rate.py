@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
-from gest_dataset.measures.grid import Axis, Grid, Line, number_lines, stereotype_lines
+from gest_dataset.measures.grid import Grid, Line, number_lines, stereotype_lines
 from gest_dataset.measures.measure import Result, load_measure
 from gest_dataset.probes import contrasts, templates
 from gest_dataset.statistics import stereotype_rate, winobias_rate
@@ -19,7 +19,7 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 _MEANINGS = {"q_f": "about women", "q_m": "about men", "g_s": "q_m / q_f", "d": "ln g_s / SD of the scores"}
 # Section 4.2.1
-_AXIS = Axis(True, None, "the level of q depends on the words and templates; only differences are meaningful")
+_CAPTION = "the level of q depends on the words and templates; only differences are meaningful"
 
 
 def log_ratios(scores: pa.Table) -> Floats:
@@ -39,7 +39,7 @@ def grid(result: Result) -> Grid:
     for gender in GENDERS:
         *others, last = stereotype_lines(result, gender, "q")
         lines += [*others, replace(last, ends_section=True)]
-    return Grid(("q",), (*lines, *number_lines(result, _MEANINGS, "g_s")), axis=_AXIS)
+    return Grid(("q",), (*lines, *number_lines(result, _MEANINGS, "g_s")), _CAPTION)
 
 
 _gest_measure = partial(load_measure, statistic=stereotype_rate, value=log_ratios, topic=topic, grid=grid)

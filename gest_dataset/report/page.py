@@ -38,7 +38,6 @@ from gest_dataset.report.labels import LabelledRun, label_runs, language_name, s
 from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
-from gest_dataset.report.stereotype_panels import panels_of_several
 from gest_dataset.report.style import COLUMNS, GROUND, LATEX, css_variables, use_layout
 from gest_dataset.runs.folder import Run, RunResult, find_runs, new_manifest
 from gest_dataset.runs.manifest import MANIFEST, RESULT, SCORES
@@ -178,7 +177,7 @@ def write_figures(runs: Sequence[LabelledRun], folder: Path, formats: Sequence[s
     panels: list[Panel] = []
     for layout in COLUMNS if drawn else COLUMNS[:1]:
         with use_layout(layout):
-            panels = [*panels_of(runs), *panels_of_several(runs)]
+            panels = panels_of(runs)
         for panel in panels if drawn else ():
             stem = f"{panel.name}-{layout.name}"
             fit_figure(panel.figure)

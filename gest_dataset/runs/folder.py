@@ -71,11 +71,6 @@ def check_run_folder(path: Path) -> Manifest | None:
     others = foreign_files(path, {MANIFEST})
     if (path / MANIFEST).exists():
         return read_manifest(path)
-    if others and (path / others[0] / MANIFEST).exists():
-        raise OutputError(
-            f"{path} contains several runs. Choose a directory for this run with --output, such as "
-            f"{path / others[0]} for the same config."
-        )
     if others:
         raise OutputError(f"{path} contains {others[0]}, which is not part of a run. {CHOOSE}")
     return None

@@ -5,7 +5,7 @@ compared on the log scale, where they are additive: ln g_s(a) - ln g_s(b) = ln [
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -214,7 +214,7 @@ def _mean(read: Callable[[str, Any], Floats], a: Any, b: Any, references: Any, u
 
 
 # measure -> how its inputs are read, and the factor of the reported number
-MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
+COMPARED: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
     "g_s": (_g_s, 1.0),
     "d": (_d, 1.0),
     "f_s": (_f_s, 1.0),
@@ -243,9 +243,9 @@ def compare(
     is known for both models, `stereotype_rate` the sentences (`units`) with readable answers of both.
     `references` are the stereotypes. Samples of a unit are resampled together.
     """
-    checks.check_choice("measure", measure, MEASURES)
+    checks.check_choice("measure", measure, COMPARED)
     unit_codes = _unit_codes(a, b, references, units)
-    read, factor = MEASURES[measure]
+    read, factor = COMPARED[measure]
     paired = read(a, b, references, unit_codes)
     width = paired.columns.shape[1] // 2
     means = sample_moments(stratify(paired.columns, paired.strata, paired.number)).mean
@@ -348,29 +348,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 ROBUST = 1.4826  # standard deviation / median absolute deviation of a normal distribution
 
 
-@dataclass(frozen=True)
-class DifItem:
-    """A source whose score in a language differs most from the other languages, with its distance z."""
-
-    source: str
-    language: str
-    stereotype: int
-    z: float
-
-
-def shared_sources(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The mean score of each source in each language, for the sources that all languages have."""
-    means = {
-        language: frame.groupby(["source", "stereotype"])["log_ratio"].mean()
-        for language, frame in scores.items()
-    }
-    return pd.DataFrame(means).dropna()
-
-
-def differing_items(wide: pd.DataFrame, number: int = 20) -> list[DifItem]:
+def differing_items(wide: pd.DataFrame, number: int = 20) -> list[dict[str, Any]]:
     """The sources that differ most between languages (candidates for differential item functioning).
 
-    With scores y[source, language] of a `shared_sources` table, centred within stereotypes and divided by the
+    With scores y[source and stereotype, language], centred within stereotypes and divided by the
     language's robust standard deviation 1.4826 median |y| (a model is more extreme in some languages), and e
     the difference of a score from the source's mean over languages,
 
@@ -390,7 +371,7 @@ def differing_items(wide: pd.DataFrame, number: int = 20) -> list[DifItem]:
     largest = z.loc[z.abs().groupby(level=["stereotype", "source"]).idxmax()]
     largest = largest.loc[largest.abs().sort_values(ascending=False, kind="stable").index[:number]]
     return [
-        DifItem(str(source), str(language), int(stereotype), float(value))
+        {"source": source, "language": language, "stereotype": int(stereotype), "z": float(value)}
         for (source, stereotype, language), value in largest.items()
     ]
 

@@ -51,29 +51,21 @@ def mean_correlation(values: Floats, pairs: Sequence[tuple[int, int]]) -> tuple[
     number = len(values)
     if not pairs or number < 2:
         return math.nan, math.nan, math.nan
-    centred = values - values.mean(axis=0)
-    first, second = (centred[:, [pair[side] for pair in pairs]] for side in (0, 1))
-    nothing = np.zeros((1, len(pairs)))
-    mean = float(_correlations(first, second, nothing, nothing, number)[0].mean())
-    if math.isnan(mean) or number < MIN_ROWS or abs(mean) >= 1:
+    sides = np.array(pairs).T
+
+    def mean_of(rows: Floats) -> float:
+        varies = np.ptp(rows[:, np.unique(sides)], axis=0) > 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.corrcoef(rows, rowvar=False)[tuple(sides)].mean()) if varies.all() else math.nan
+
+    mean = mean_of(values)
+    if math.isnan(mean) or number < MIN_ROWS or np.isclose(abs(mean), 1, rtol=0, atol=1e-12):
         return mean, math.nan, math.nan
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.arctanh(_correlations(first, second, first, second, number - 1).mean(axis=1))
+    with np.errstate(divide="ignore"):
+        z = np.arctanh([mean_of(np.delete(values, row, axis=0)) for row in range(number)])
     if not np.isfinite(z).all():
         return mean, math.nan, math.nan
     error = math.sqrt((number - 1) / number * float(((z - z.mean()) ** 2).sum()))
     reach = float(special.stdtrit(float(number - 1), (1 + LEVEL) / 2)) * error
     centre = math.atanh(mean)
     return mean, math.tanh(centre - reach), math.tanh(centre + reach)
-
-
-def _correlations(first: Floats, second: Floats, removed_a: Floats, removed_b: Floats, left: int) -> Floats:
-    """r of pairs of centred columns after removing one row each time [rows, pairs]; `left` rows remain."""
-    aa = (first**2).sum(axis=0) - removed_a**2 - removed_a**2 / left
-    bb = (second**2).sum(axis=0) - removed_b**2 - removed_b**2 / left
-    ab = (first * second).sum(axis=0) - removed_a * removed_b - removed_a * removed_b / left
-    # more than rounding errors
-    varies = (aa > (first**2).sum(axis=0) * 1e-12) & (bb > (second**2).sum(axis=0) * 1e-12)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        r = np.where(varies, ab / np.sqrt(aa * bb), np.nan)
-    return np.asarray(np.clip(r, -1, 1))

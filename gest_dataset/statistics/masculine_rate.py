@@ -179,9 +179,3 @@ def max_error_rate(errors: int, number: int) -> float:
     (0.113, 1.0)
     """
     return float(special.betaincinv(errors + 1, number - errors, 0.95)) if errors < number else 1.0
-
-
-def known_in_all(*systems: Sequence[str]) -> list[bool]:
-    """Which samples have a known gender in all systems, so that the systems can be compared on them."""
-    checks.same_length(**{f"system {number}": labels for number, labels in enumerate(systems, start=1)})
-    return [UNKNOWN not in labels for labels in zip(*systems, strict=True)]

@@ -1,9 +1,8 @@
 """A chat model behind a server as a translator: one prompt for each sentence."""
 
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from time import perf_counter
 
 from gest_dataset.errors import ScoringError
 from gest_dataset.languages import LANGUAGES
@@ -11,7 +10,7 @@ from gest_dataset.models.base import CHAT_CONNECTIONS, Sampling
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt, without_thoughts
-from gest_dataset.translation.translator import Batch, Translation, TranslationStoppedError, Translator
+from gest_dataset.translation.translator import Batches, Translation, TranslationStoppedError, Translator
 
 PROMPT = "Translate this sentence from English to {language}. Answer with the translation only.\n\n{sentence}"
 # What a language is called in the prompt, if not by its name
@@ -32,17 +31,14 @@ def open_chat(model: str, language: str, url: str) -> Translator:
     return Translator(f"chat:{model}", "", settings, lambda texts: _translate(texts, model, language, url))
 
 
-def _translate(texts: Sequence[str], model: str, language: str, url: str) -> Generator[Batch, None, None]:
+def _translate(texts: Sequence[str], model: str, language: str, url: str) -> Batches:
     served = connect(url, model, connections=CHAT_CONNECTIONS)
     wording = prompt_for(language)
     sources = {Prompt(str(i), "", wording.replace("{sentence}", text)): text for i, text in enumerate(texts)}
-    start = perf_counter()
     with closing(served.generate(iter(sources), _SAMPLING)) as generated:
         try:
             for answers in generated:
-                made = [parse_translation(sources[prompt], answer) for prompt, answer in answers]
-                yield Batch(made, sum(len(one.source) for one in made), perf_counter() - start)
-                start = perf_counter()
+                yield [parse_translation(sources[prompt], answer) for prompt, answer in answers]
         except ScoringError as error:
             raise TranslationStoppedError(str(error)) from error
 

@@ -6,8 +6,7 @@ generation settings of the model stay.
 
 import hashlib
 import logging
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -29,7 +28,7 @@ from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.storage import update_hash
-from gest_dataset.translation.translator import Batch, Translation, TranslationStoppedError, Translator
+from gest_dataset.translation.translator import Batches, Translation, TranslationStoppedError, Translator
 
 logger = logging.getLogger(__name__)
 BEAMS = 4
@@ -118,7 +117,6 @@ def open_model(
         revision=commit,
         settings=f"beams={BEAMS} longest={_FACTOR}n+{_EXTRA} {str(torch_dtype).removeprefix('torch.')}",
         translate=lambda texts: _translate(texts, load, budget),
-        unit="tokens",
         device=torch_device,
     )
 
@@ -165,9 +163,7 @@ def _load(
     return _Loaded(model, tokenizer, forced, prefix, getattr(config, "max_position_embeddings", None))
 
 
-def _translate(
-    texts: Sequence[str], load: Callable[[], _Loaded], budget: int
-) -> Generator[Batch, None, None]:
+def _translate(texts: Sequence[str], load: Callable[[], _Loaded], budget: int) -> Batches:
     """Batches of texts, the longest first, so that too little memory shows at once."""
     loaded = load()
     prefixed = [loaded.prefix + text for text in texts]
@@ -176,12 +172,11 @@ def _translate(
     too_long = [text for text in texts if loaded.limit is not None and sizes[text] > loaded.limit]
     if too_long:
         reason = f"tokens, but the model accepts {loaded.limit}"
-        yield Batch([Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long])
+        yield [Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long]
     waiting = sorted(set(texts) - set(too_long), key=lambda text: (-sizes[text], text))
     while waiting:
         longest = sizes[waiting[0]]
         batch = waiting[: max(1, budget // longest)]
-        start = time.perf_counter()
         outputs = None
         try:
             outputs = _generate(loaded, batch, [sizes[text] for text in batch])
@@ -199,13 +194,12 @@ def _translate(
             logger.warning("Out of memory: continuing with %d tokens in a batch.", budget)
             continue
         waiting = waiting[len(batch) :]
-        made = [Translation.of(text, output) for text, (output, _) in zip(batch, outputs, strict=True)]
-        yield Batch(made, sum(tokens for _, tokens in outputs), time.perf_counter() - start)
+        yield [Translation.of(text, output) for text, output in zip(batch, outputs, strict=True)]
 
 
 @torch.inference_mode()
-def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, int]]:
-    """For each text of a batch its translation and its number of tokens."""
+def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    """The translations of a batch; `sizes` are the numbers of tokens of the texts."""
     model, tokenizer = loaded.model, loaded.tokenizer
     prefixed = [loaded.prefix + text for text in texts]
     inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)
@@ -233,6 +227,5 @@ def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> li
     outputs = []
     for row in rows:
         end = next(position for position, token in enumerate(row[begin:], start=begin) if token in ends)
-        text = tokenizer.decode(row[begin:end], skip_special_tokens=True).strip()
-        outputs.append((text, end + 1 - begin))
+        outputs.append(tokenizer.decode(row[begin:end], skip_special_tokens=True).strip())
     return outputs

@@ -32,7 +32,6 @@ from gest_dataset.statistics.masculine_rate import (
     unknown_bounds,
 )
 from gest_dataset.translation import sentences
-from gest_dataset.translation.pairs import sources_not_in_gest
 from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
 from gest_dataset.translation.translator import Translation, TranslationError, Translator
@@ -84,11 +83,6 @@ class Experiment:
             return sentences.align(gest, self.lines, self.settings["system"].removeprefix("file:"))
         texts = sentences.texts_to_translate(gest, self.system)
         return sentences.join_translations(gest, self.translate(texts))
-
-    def not_in_gest(self) -> dict[str, Any]:
-        """The number of sources in a table of translations that are not in GEST, and the first ones."""
-        is_table = sentences.is_file(self.system) and self.lines is None
-        return sources_not_in_gest(self.system, self.language) if is_table else {"count": 0, "examples": []}
 
 
 def prepare(
@@ -261,7 +255,6 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
         "samples": len(rows),
         "known": sum(row["gender"] != UNKNOWN for row in rows),
         "conflicts": sum(row["conflict"] for row in rows),
-        "not_in_gest": experiment.not_in_gest(),
         "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),
         "seconds": perf_counter() - start,
         "gest_dataset": __version__,

@@ -32,8 +32,6 @@ class Translated:
     cached: int
     new: int
     failed: int
-    units: int  # that were translated now
-    seconds: float  # without loading
     stopped: str = ""  # why the translator could not finish
 
 
@@ -115,7 +113,7 @@ def translate_all(
     identity = (translator.name, translator.revision, translator.settings, language)
     keys = {text: cache_key(*identity, text) for text in wanted}
     folder = Path(store) if store else default_folder()
-    units, seconds, stopped = 0, 0.0, ""
+    stopped = ""
     path = folder / "translations.sqlite3" if translator.cached else Path(":memory:")
     with ResponseCache(path) as cache:
         stored = cache.get(keys.values())
@@ -136,13 +134,11 @@ def translate_all(
         try:
             with lock, bar, closing(translator.translate(missing)) as batches:
                 for batch in batches if missing else ():
-                    made = {one.source: one for one in batch.translations}
+                    made = {one.source: one for one in batch}
                     # an empty translation was paid for as well
                     paid = [one for one in made.values() if one.problem in ("", EMPTY)]
                     cache.put({keys[one.source]: {"translation": one.translation} for one in paid})
                     done |= made
-                    units += batch.units
-                    seconds += batch.seconds
                     bar.update(len(made))
                     lines.update(len(done))
         except TranslationStoppedError as error:
@@ -156,8 +152,6 @@ def translate_all(
         cached=len(wanted) - len(missing),
         new=sum(text in done and not done[text].problem for text in missing),
         failed=len({made.source for made in translations if made.problem}),
-        units=units,
-        seconds=seconds,
         stopped=stopped,
     )
 

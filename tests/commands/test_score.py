@@ -17,6 +17,7 @@ from gest_dataset.builders import CONFIGS, GROUPS
 from gest_dataset.commands import gates, tables
 from gest_dataset.errors import ModelError, SourceError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.result import compute_result, with_verdict
 from gest_dataset.models import pretrained
 from gest_dataset.models import score as score_module
@@ -45,10 +46,10 @@ def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
         for place, stereotype in enumerate(STEREOTYPES.values()):
             label = f"{stereotype.id:2} {stereotype.name}"
             line = next(line for line in section.splitlines() if label in line)
-            assert f" {tables.format_value(part['q'][place])} " in line
+            assert f" {format_number(part['q'][place])} " in line
             (line,) = (line for line in side_by_side.splitlines() if label in line)
-            assert line.split()[number] == tables.format_value(part["q"][place])
-    assert re.search(rf"mean\s+{run.result['result']['g_s']:.2f}", shown)
+            assert line.split()[number] == format_number(part["q"][place])
+    assert re.search(rf"mean\s+{format_number(run.result['result']['g_s'])}", shown)
     published = rank_among_published(run.manifest.metadata, run.result["result"])
     assert published is not None
     assert published.text() in " ".join(shown.split())
@@ -77,7 +78,7 @@ def test_several_configs(gest: Gest) -> None:
         run = read_run(f"all/{name}")
         facts, result = run.manifest.metadata, run.result["result"]
         head = MEASURES[run.manifest.measure].headline(result)
-        assert line.startswith(f"{name} {head.symbol} {tables.format_value(result[head.name])} [")
+        assert line.startswith(f"{name} {head.symbol} {format_number(result[head.name])} [")
         assert line.endswith(f" {facts['scored']:,}/{facts['asked']:,} new")
     assert re.search(rf"^{len(wanted)} configs: .*; {len(wanted)} new$", lines[len(wanted)])
     assert done.stderr.splitlines()[-1] == "Report: all/report.html"
@@ -98,12 +99,12 @@ def test_the_headline_of_a_line() -> None:
     measure = MEASURES["winobias"]
     for result, fields in (
         ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3}, ["g_s 1.20 [1.10 to 1.30]", "shown"]),
-        ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.90 to 1.30]", "not shown"]),
-        ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.80 [0.70 to 0.90]", "reversed"]),
-        ({"g_s": 1.0, "g_s_low": 0.97, "g_s_high": 1.04}, ["g_s 1.00 [0.97 to 1.04]", "negligible"]),
+        ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.900 to 1.30]", "not shown"]),
+        ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.800 [0.700 to 0.900]", "reversed"]),
+        ({"g_s": 1.0, "g_s_low": 0.97, "g_s_high": 1.04}, ["g_s 1.00 [0.970 to 1.04]", "negligible"]),
         ({"g_s": 1.2, "g_s_low": 1.0502, "g_s_high": 1.3}, ["g_s 1.20 [1.0502 to 1.3000]", "shown"]),
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
-        ({"g_s": math.nan}, ["g_s -", "too few samples"]),
+        ({"g_s": math.nan}, ["g_s –", "too few samples"]),
     ):
         assert tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == fields
 
@@ -113,7 +114,7 @@ def test_narrow_terminals(gest: Gest, width: int) -> None:
     done = gest("score", "bert", "--templates", "1", COLUMNS=str(width))
     assert done.returncode == 0
     for q in read_run("gest-runs/bert/en").result["result"]["q"]:
-        assert tables.format_value(q) in done.stdout, "numbers are whole"
+        assert format_number(q) in done.stdout, "numbers are whole"
 
 
 def test_caveats(gest: Gest) -> None:

@@ -237,7 +237,6 @@ def test_swapping_genders_inverts_g_s(samples: list[tuple[float, int]]) -> None:
     other = statistics.stereotype_rate([-x for x in ratios], references, draws=FEW)
     assert other["g_s"] * one["g_s"] == pytest.approx(1)
     assert np.array(other["q"]) * one["q"] == pytest.approx(np.ones(16))
-    assert other["g_s_analytic_low"] * one["g_s_analytic_high"] == pytest.approx(1)
     for scale, neutral in (("log10", 0.0), ("published", 1.0), ("eurogest", 1.0)):
         same = statistics.stereotype_rate([0.3] * len(ratios), references, scale, draws=FEW)
         assert same["g_s"] == pytest.approx(neutral)
@@ -342,7 +341,7 @@ def test_d_does_not_depend_on_how_extreme_the_scores_are() -> None:
     """d = ln g_s / s, also with units, and 3 ln r has the d of ln r and the g_s of r^3."""
     scores = np.random.default_rng(1).normal(size=len(STEREOTYPES)) + 0.3 * (STEREOTYPES > 7)
     plain_result, loud = (statistics.stereotype_rate(by * scores, STEREOTYPES) for by in (1.0, 3.0))
-    names = ("d", "d_low", "d_high", "d_analytic_low", "d_analytic_high")
+    names = ("d", "d_low", "d_high")
     assert [loud[name] for name in names] == pytest.approx([plain_result[name] for name in names])
     assert loud["g_s"] == pytest.approx(plain_result["g_s"] ** 3)
     assert plain_result["d"] == pytest.approx(math.log(plain_result["g_s"]) / plain_result["g_s_spread"])

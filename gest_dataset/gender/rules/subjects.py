@@ -181,15 +181,9 @@ def verbless(c: Context) -> bool:
     """*С детства мечтала о сцене*, whose tree has no verb: its root is a word with a preposition."""
     if c.grammar.auxiliaries or len(c.token.form) < _MIN_VERB:
         return False
-    root = next((other for other in c.tokens if other.relation == "root"), None)
-    return (
-        root is not None
-        and root.id < c.token.id
-        and any(child.relation == "case" for child in c.sentence.children(root))
-        and not any(
-            other is not c.token and (other.upos in VERBS or other.upos == "PRON" or other.case == "Nom")
-            for other in c.tokens
-        )
+    root = next((other for other in c.tokens if other.relation == "root"), c.token)
+    return any(child.relation == "case" for child in c.sentence.children(root)) and not any(
+        other is not c.token and (other.upos in {*VERBS, "PRON"} or other.case == "Nom") for other in c.tokens
     )
 
 
@@ -239,14 +233,10 @@ def regretted(c: Context) -> bool:
     return (
         len(before) <= _MAX_REGRET
         and has_form(before, grammar.dative_pronouns)
-        and not has_form(before, grammar.other_pronouns)
         # a verb of a person, unlike the impersonal *мне кажется*
         and not any(
-            other.gender in {"Masc", "Fem"}
-            or other.number == "Plur"
-            or grammar.reporting_verbs.fullmatch(other.form)
+            other.upos == "VERB" and (other.gender in {"Masc", "Fem"} or other.number == "Plur")
             for other in before
-            if other.upos == "VERB"
         )
         and not has_form(c.others, grammar.object_pronouns)
         and not any(map(c.may_have_another_subject, c.others))
@@ -301,15 +291,10 @@ def conditional(c: Context) -> bool:
 
 def _speaks(token: Token, grammar: Grammar) -> bool:
     """A word of the first person, by its tag or by its form."""
-    return (
-        is_first_person(token)
-        or token.form in grammar.object_pronouns
-        or (
-            token.upos in {"NOUN", "ADV", "X"}
-            and len(token.form) > 5
-            and grammar.first_person_endings.search(token.form) is not None
-        )
-    )
+    if is_first_person(token) or token.form in grammar.object_pronouns:
+        return True
+    has_ending = grammar.first_person_endings.search(token.form) is not None
+    return has_ending and token.upos in {"NOUN", "ADV", "X"} and len(token.form) > 5
 
 
 def _has_subject_between(c: Context, impersonal: Token) -> bool:

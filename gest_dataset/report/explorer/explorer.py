@@ -48,7 +48,7 @@ def explorer_of(runs: Sequence[LabelledRun], verdicts: Sequence[RunVerdict]) -> 
     content = {
         "samples": samples,
         "comparisons": [_ratios(group) for group in groups if group.others],
-        "profiles": [profile.content for profile in profiles],
+        "profiles": [profile["content"] for profile in profiles],
         "board": [{key: row[key] for key in row if key != "millions"} for row in json_value(board)],
     }
     return {
@@ -162,25 +162,12 @@ def _ratios(group: RunGroup) -> dict[str, Any]:
 # --- profiles
 
 
-@dataclass(frozen=True)
-class Profiles:
-    """Runs by stereotypes: `values` has a row for each run; rates without a value are nan.
+def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
+    """The profiles of the models, and those of the translators, if there are at least two runs.
 
-    `rows` is an order in which similar runs are neighbours; `correlations` is run by run. `content` is what
-    the page's script gets.
+    `values` has a row for each of `runs`; rates without a value are nan. `correlations` is run by run, and
+    `content` is what the page's script gets.
     """
-
-    name: str
-    unit: str
-    runs: list[LabelledRun]
-    values: Floats
-    rows: list[int]
-    correlations: Floats
-    content: dict[str, Any]
-
-
-def profiles_of(runs: Sequence[LabelledRun]) -> list[Profiles]:
-    """The profiles of the models, and those of the translators, if there are at least two runs."""
     found = []
     for symbol, name, unit in (("q", "ln q_i", "ln q_i − its middle"), ("p", "p_i", "p_i − f_m")):
         measured = [run for run in runs if all(symbol in part for part in run.templates.values())]
@@ -211,7 +198,8 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[Profiles]:
                 "columns": similarity_order(values.T),
                 "correlations": json_value(correlations.round(3)),
             }
-            found.append(Profiles(name, unit, own, values, rows, correlations, content))
+            profile = {"unit": unit, "runs": own, "values": values, "correlations": correlations}
+            found.append({**profile, "content": content})
     return found
 
 
