@@ -58,10 +58,7 @@ def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFra
     found: dict[str, pd.DataFrame] = {}
     for model, paths in files.items():
         if len(paths) not in _TEMPLATES:
-            raise DataError(
-                f"{folder} has {len(paths)} files of {model}. A masked model needs templates 0 to 3, "
-                f"a causal one 0 and 1."
-            )
+            raise DataError(f"{folder} has {len(paths)} files of {model}, not 4 (masked) or 2 (causal).")
         columns = {}
         for template, path in zip(_TEMPLATES[len(paths)], paths, strict=True):
             try:
