@@ -29,7 +29,7 @@ from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-from gest_dataset.measures.measure import Headline, Measure, Result
+from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import option_codes, option_positions
@@ -145,12 +145,11 @@ class CheckedMetric(evaluate.Metric):
         missing = {name: None for name in self.optional if all(row is None for row in inputs[name])}
         result = self.statistic(**inputs | missing)
         measure = next(measure for measure in MEASURES.values() if measure.statistic is self.statistic)
-        options = {name: inputs[name] for name in self.options if name in inputs}
-        return with_verdict(measure, result, self._zone(measure.headline(result), result, **options))
-
-    def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:
-        """The zone of negligible effects on the chosen scale."""
-        return head.zone_bounds(result)
+        zone = None
+        if inputs.get("scale") == "log10":  # the headline is a logarithm
+            reach = measure.headlines[0].zone * result["g_s_spread"]
+            zone = (-reach, reach)
+        return with_verdict(measure, result, zone)
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
         """The inputs of each template (0 without templates) from the scores of a model.
@@ -306,10 +305,6 @@ class GestStereotypeRate(CheckedMetric):
     }
     options = {"scale": lambda name, value: checks.check_choice(name, value, (*SCALES, EUROGEST))}
     statistic = staticmethod(statistics.stereotype_rate)
-
-    def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:
-        reach = head.zone * result["g_s_spread"]
-        return (-reach, reach) if options.get("scale") == "log10" else super()._zone(head, result)
 
 
 class StereosetIcat(CheckedMetric):

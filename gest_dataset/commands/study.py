@@ -121,10 +121,7 @@ def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
     from gest_dataset import studies
 
     if ("draw" in values) == ("sheet" in values) or ("sheet" in values and {"runs", "swaps"} & {*values}):
-        raise ConfigError(
-            "Either draw a sheet (--draw FILE.csv, from runs or --swaps FILE) or evaluate a labelled one "
-            "(--sheet FILE)."
-        )
+        raise ConfigError("Either draw a sheet (--draw, from runs or --swaps) or evaluate one (--sheet).")
     if "sheet" in values:
         _show(studies.heuristics(values["sheet"]), folder, as_json)
         return

@@ -90,8 +90,8 @@ def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
     for job in sweep(cells, output, engine, console.command_line()):
         finished |= {cell.name: cell for cell in job}
         done, failed = (sum(cell.status == status for cell in job) for status in (DONE, FAILED))
-        counts = f"{done} of {len(job)} cells"
-        out.print(job[0].model.name, counts, *([f"{failed} failed"] if failed else []))
+        failures = f", {failed} failed" if failed else ""
+        out.print(f"{job[0].model.name} {done} of {len(job)} cells{failures}")
     return list(finished.values())
 
 
@@ -100,11 +100,7 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
     from gest_dataset.sweep.leaderboard import scores_by_config, write_leaderboard
     from gest_dataset.sweep.run import FAILED, LEFT_OUT, PAGE
 
-    with console.progress_bar() as bar:
-        task = bar.add_task("comparing models", total=None)
-        lines = write_leaderboard(
-            suite.title, cells, output, console.command_line(), lambda: bar.advance(task)
-        )
+    lines = write_leaderboard(suite.title, cells, output, console.command_line())
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
         rows = [

@@ -142,19 +142,18 @@ def rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     if not found:
         return
     name = runs[0].measure.name
-    tests = {"templates": "english", "masculine-rate": "translation"}
-    yield _rates_panel(f"stereotypes-{tests.get(name, name)}", found)
-    if name == "templates":
-        kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
-        models = [model for model in paper.english_models() if model.kind == kind]
-        yield _ranks_panel("ranks-english", found, models, kind)
-    elif name == "pairs":  # figure 7 of [A] leaves mBERT out
-        models = [model for model in paper.slavic_models() if model.model.startswith("xlm")]
-        yield _ranks_panel("ranks-pairs", found, models)
-    elif name == "masculine-rate":
-        complete = [one for one in found if all(one.result["n"])]  # ranks need all 16 stereotypes
-        if complete:
-            yield _ranks_panel("ranks-translation", complete, paper.translators())
+    key = {"templates": "english", "masculine-rate": "translation"}.get(name, name)
+    yield _rates_panel(f"stereotypes-{key}", found)
+    kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
+    published = {
+        "english": [model for model in paper.english_models() if model.kind == kind],
+        # figure 7 of [A] leaves mBERT out
+        "pairs": [model for model in paper.slavic_models() if model.model.startswith("xlm")],
+        "translation": paper.translators(),
+    }
+    ranked = [one for one in found if key != "translation" or all(one.result["n"])]
+    if key in published and ranked:
+        yield _ranks_panel(f"ranks-{key}", ranked, published[key], kind)
 
 
 def _rates_panel(name: str, found: Sequence[Rates]) -> Panel:
@@ -199,7 +198,7 @@ def _middle(rates: Sequence[float]) -> float:
 
 
 def _ranks_panel(
-    name: str, found: Sequence[Rates], published: Sequence[paper.PublishedRates], kind: str = ""
+    name: str, found: Sequence[Rates], published: Sequence[paper.PublishedRates], kind: str
 ) -> Panel:
     """Feminine ranks over box plots of the published ones (figures 3, 5 and 7 of [A])."""
     records: list[Record] = []

@@ -185,10 +185,11 @@ def _variances(function: SmoothFunction, moments: Moments) -> Floats:
     return np.where(used, np.maximum(spread, 0) / np.maximum(moments.size, 1), 0.0)
 
 
-def _zero_strata(moments: Moments, strata: Bools) -> Moments:
-    """Moments with zeros in some strata."""
-    mean = np.where(strata[:, None], 0.0, moments.mean)
-    return Moments(mean, np.where(strata[:, None, None], 0.0, moments.covariance), moments.size)
+def without_small_strata(moments: Moments) -> Moments:
+    """The moments with zeros for strata that are too small to have moments."""
+    small = (moments.size < 2)[:, None]
+    mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
+    return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
 
 
 def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
@@ -197,13 +198,11 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
     The bounds are nan if a stratum that the statistic uses has fewer than two samples.
     """
     used = _used_strata(function, data.mean)
-    ignored = ~used & (data.size < 2)
-    if ignored.any():
-        data, draws = _zero_strata(data, ignored), _zero_strata(draws, ignored)
-    value = float(function.value(data.mean))
+    data, draws = without_small_strata(data), without_small_strata(draws)
+    value = float(function.value(data.mean)) if (data.size[used] > 0).all() else math.nan
     variances = _variances(function, data)
     total = float(variances.sum())
-    if math.isnan(total) or math.isnan(value):
+    if math.isnan(total) or math.isnan(value) or (data.size[used] < 2).any():
         return Interval(value)
     if total == 0:
         # the smallest p-value that the draws allow, but at least that of a sign test on the smallest used

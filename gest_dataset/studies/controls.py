@@ -113,9 +113,7 @@ def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
         reading = NEGATIONS if OWN_NEGATION in rules and config in TWO_READINGS else GROUPS
         key = (number, list(SETS).index(config), reading != GROUPS)
         if key in found:
-            raise ConfigError(
-                f"{found[key].labelled.run.path} and {run.path} are two runs of {model} on {config}."
-            )
+            raise ConfigError(f"{run.path} is the second run of {model} on {config}. Give only one.")
         label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
         found[key] = ControlRun(model, config, reading, LabelledRun(run, label, number))
     return [found[key] for key in sorted(found)]

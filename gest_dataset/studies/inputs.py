@@ -72,26 +72,19 @@ def collect_runs(
             about = run.manifest.measure, run.manifest.about
             logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
     if not (runs or others):
-        raise ConfigError(
-            f"There are no runs for this study. Give finished runs or a --model; gest study {study} --help "
-            f"has examples."
-        )
+        raise ConfigError("There are no runs for this study. Give finished runs or a --model.")
     by_config: dict[str, Run] = {}
     by_model: dict[Hashable, Run] = {}
     for run in runs:
         manifest = run.manifest
         other = by_config.setdefault(manifest.config, run)
         if other.manifest.data_fingerprint != manifest.data_fingerprint:
-            raise ConfigError(
-                f"{other.path} and {run.path} use two versions of {manifest.config}. Score both again."
-            )
+            raise ConfigError(f"{other.path} and {run.path} use two versions of {manifest.config}.")
         # a copy under another name has the same hash of weights
         identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
         if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
-            raise ConfigError(
-                f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
-                f"({other.manifest.model}, {manifest.model}). Give only one of them."
-            )
+            names = f"{other.manifest.model}, {manifest.model}"
+            raise ConfigError(f"Two runs are of the same model on {manifest.about} ({names}). Give only one.")
     return runs
 
 
@@ -153,14 +146,12 @@ def make_study(
 ) -> Study:
     """A study of runs (of `models`, by default with their short names); empty tables are left out."""
     named = list(zip(models or model_names(runs), (run.manifest for run in runs), strict=False))
-    limits = dict.fromkeys((model, manifest.settings.get("limit")) for model, manifest in named)
-    limitations = [
-        f"{model}: only the first {limit:,} samples of a config; the paper uses all."
-        for model, limit in limits
-        if limit
-    ]
-    toys = dict.fromkeys(model for model, manifest in named if manifest.metadata.get("toy"))
-    limitations += [f"{model} is {TOY_NOTE}." for model in toys]
+    limitations: dict[str, None] = {}
+    for model, manifest in named:
+        if limit := manifest.settings.get("limit"):
+            limitations[f"{model}: only the first {limit:,} samples of a config; the paper uses all."] = None
+        if manifest.metadata.get("toy"):
+            limitations[f"{model} is {TOY_NOTE}."] = None
     used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
     shown = tuple(table for table in tables if table.rows)
     return Study(name, title, shown, tuple(figures), (*limitations, *notes), used)

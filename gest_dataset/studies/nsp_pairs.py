@@ -95,9 +95,7 @@ def _read_source(name: str, column: str, seed: int) -> Iterator[Document]:
         rows: Any = datasets.load_dataset(reader or dataset, split="train", streaming=True, **options)
         for row in rows if reader == "text" else rows.shuffle(seed=seed, buffer_size=_SHUFFLE_BUFFER):
             if column not in row:
-                raise ConfigError(
-                    f"{name} has no column {column!r}. Choose one of {', '.join(row)} with --text."
-                )
+                raise ConfigError(f"{name} has no column {column!r}. Pass one with --text: {', '.join(row)}.")
             cell = row[column] or []  # a text, or a list of sentences
             sentences = split_sentences(cell) if isinstance(cell, str) else map(str.strip, cell)
             yield [sentence for sentence in sentences if sentence]
@@ -159,8 +157,5 @@ def load_pairs(documents: Iterable[Document], file: Path, limit: int, seed: int)
     chosen = np.random.default_rng(seed).permutation(firsts)[: TEST_PAIRS // 2]
     train, test = pairs.select(np.flatnonzero(~in_test)), pairs.select(np.r_[chosen, chosen + 1])
     if not len(train) or not len(test):
-        raise DataError(
-            f"There are too few pairs: at least {HOLD_OUT_EVERY + 1} different documents with two or more "
-            f"sentences are needed. A document is a row of a table, or a block of lines in a text file."
-        )
+        raise DataError(f"At least {HOLD_OUT_EVERY + 1} different documents with two sentences are needed.")
     return train, test

@@ -27,8 +27,7 @@ from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panel import Panel, make_panel
 from gest_dataset.report.stereotype_panels import COLOURS, NAMES
 from gest_dataset.runs.folder import Run, sha256
-from gest_dataset.statistics.correlation import mean_correlation
-from gest_dataset.statistics.reliability import variance_shares
+from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study
@@ -59,10 +58,7 @@ def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFra
     found: dict[str, pd.DataFrame] = {}
     for model, paths in files.items():
         if len(paths) not in _TEMPLATES:
-            raise DataError(
-                f"{folder} has {len(paths)} files of {model}. A masked model needs templates 0 to 3, "
-                f"a causal one 0 and 1."
-            )
+            raise DataError(f"{folder} has {len(paths)} files of {model}, not 4 (masked) or 2 (causal).")
         columns = {}
         for template, path in zip(_TEMPLATES[len(paths)], paths, strict=True):
             try:

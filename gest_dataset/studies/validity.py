@@ -64,10 +64,7 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
         if name not in set(rates["model"])
     ]
     if rates.empty:
-        raise ConfigError(
-            "The study needs models with runs on GEST in English and on WinoBias: gest score MODEL --config "
-            "en,winobias, or --model MODEL.\n" + "\n".join(notes)
-        )
+        raise ConfigError("\n".join(["The study needs models with runs on en and on winobias.", *notes]))
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]

@@ -221,7 +221,7 @@ def test_foreign_files_are_refused(bert: str, finished: Path, tmp_path: Path) ->
         assert {one.name: one.read_text() for one in folder.iterdir()} == {name: "mine"}
     several = tmp_path / "several"
     shutil.copytree(finished, several / "en")
-    with pytest.raises(OutputError, match=r"contains several runs.*--output, such as .*several/en"):
+    with pytest.raises(OutputError, match="contains en, which is not part of a run"):
         check_run_folder(several)
     (several / "report.html").touch()
     check_runs_folder(several, ["en", "sk"])

@@ -143,7 +143,7 @@ def test_a_data_set_by_its_name_and_config(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.jsonl", '{"body": "One. Two."}\n', "no column 'text'. Choose one of body with --text"),
+        ("x.jsonl", '{"body": "One. Two."}\n', "no column 'text'. Pass one with --text: body"),
         ("x.csv", "", "cannot be read"),
         ("x.jsonl", '{"text": 3}\n', "cannot be read"),
         ("x.parquet", "no parquet", "cannot be read: .* Check the file"),
