@@ -68,15 +68,11 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
             elif option == UNLESS_BELOW and high >= limit:
                 failures.append(f"{label} is not shown to be below {limit:g}: {numbers}.")
             elif option == UNLESS_BELOW and (low == high or (head.ratio and spread < LEAST_SPREAD)):
-                failures.append(
-                    f"{label} is {numbers}, which proves nothing: it has no interval, or the samples' scores "
-                    f"hardly differ, as when the compared words share an output row."
-                )
+                failures.append(f"{label} is {numbers}, which proves nothing: the scores hardly differ.")
             elif option == UNLESS_BELOW and d_high >= d_limit > 0:
                 failures.append(
-                    f"{label} is below {limit:g}: {numbers}. But d = ln {name} / {spread:.2f} is up to "
-                    f"{d_high:.2f}, so it is not shown to be below {d_limit:.2f}, which is {limit:g} in a "
-                    f"model whose scores vary like BERT's."
+                    f"{label} is below {limit:g}: {numbers}. But d is up to {d_high:.2f}, so it is not shown "
+                    f"to be below {d_limit:.2f}, which is {limit:g} in a model with scores like BERT's."
                 )
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")

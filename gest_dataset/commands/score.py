@@ -150,9 +150,7 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
     if text in (None, EXTENDED_NAME) or Path(text).is_file():
         return text
     if not all(part.strip().isdecimal() for part in text.split(",")):
-        raise ConfigError(
-            f"--templates {text!r} is neither numbers (1,2,3,4), nor extended, nor an existing JSON file."
-        )
+        raise ConfigError(f"--templates {text!r} is not numbers (1,2), extended or an existing JSON file.")
     return [int(part) for part in text.split(",")]
 
 
@@ -207,8 +205,8 @@ def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> An
         facts = run.scores.metadata
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
         entry |= {"signature": run.scores.signature, "metadata": facts, "standing": None}
-        if one := rank_among_published(facts, run.result):
-            entry["standing"] = {**asdict(one), "rank": one.rank, "d_rank": one.d_rank, "text": one.text()}
+        if published := rank_among_published(facts, run.result):
+            entry["standing"] = published.text()
         runs.append(entry)
     return json_value(
         {

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from gest_dataset import builders, languages, user_data
+from gest_dataset.builders import FOLDER
 from gest_dataset.builders.config import FAMILIES, Config
-from gest_dataset.builders.custom_configs import FOLDER
 from gest_dataset.custom.rows import TEXTS, FileRows, RowReader, is_script
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
 from gest_dataset.data.tables import read_table
@@ -63,7 +64,7 @@ def language_of(
         raise ConfigError("GEST is already in English; give another language.")
     alphabet = str(tag.maximize().script or "")
     language = LANGUAGES.get(code) or Language(code, tag.display_name(), tag.to_alpha3(), script=alphabet)
-    given = {"name": name, "script": script, "family": family}
+    given: dict[str, Any] = {"name": name, "script": script, "family": family}
     given = {key: value for key, value in given.items() if value is not None}
     language = dataclasses.replace(language, **given)
     if not is_script(language.script):

@@ -4,11 +4,10 @@ import logging
 import math
 import tempfile
 import weakref
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
-from accelerate.utils import align_module_device
 from transformers import BitsAndBytesConfig
 
 from gest_dataset.errors import SettingError, import_extra
@@ -17,7 +16,6 @@ from gest_dataset.models.base import Settings
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 # Padded tokens in a batch. Larger batches are slower on a CPU because they do not fit into its caches.
 BATCH_TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
-DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's strategies
 # Options of bitsandbytes; nf4 suits normally distributed weights (QLoRA, section 3)
 QUANTIZATIONS: dict[str, dict[str, Any]] = {
     "8bit": {"load_in_8bit": True},
@@ -54,8 +52,6 @@ def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
 
 def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
     """Check the settings that say where a model goes, and resolve `auto`."""
-    if isinstance(settings.device_map, str):
-        _check_choice("device map", settings.device_map, DEVICE_MAPS)
     if settings.device_map is not None and settings.device != "auto":
         raise SettingError("device_map cannot be combined with device; choose GPUs by CUDA_VISIBLE_DEVICES.")
     if settings.quantization is not None:
@@ -111,17 +107,3 @@ def is_spread(model: Any) -> bool:
 def is_fixed(model: Any) -> bool:
     """Whether a model cannot be moved or converted to another number type."""
     return is_spread(model) or bool(getattr(model, "is_quantized", False))
-
-
-def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """The weights of a model in the order of their names; offloaded ones are loaded one at a time."""
-    for name, weight in sorted(model.state_dict().items()):
-        if not isinstance(weight, torch.Tensor):
-            continue  # quantisers store other objects beside the weights
-        if not weight.is_meta:
-            yield name, weight
-            continue
-        module_name, _, attribute = name.rpartition(".")
-        module = model.get_submodule(module_name)
-        with align_module_device(module, "cpu"):
-            yield name, getattr(module, attribute).detach()

@@ -210,7 +210,5 @@ def _out_of_memory(batch: Sequence[Pass]) -> Iterator[None]:
     except Exception as error:
         if not should_reduce_batch_size(error):
             raise
-        raise ScoringError(
-            f"Out of memory with one input of {batch[0][0].size} tokens. Use a smaller model, "
-            f"dtype='bfloat16' or device='cpu'."
-        ) from error
+        size = batch[0][0].size
+        raise ScoringError(f"Out of memory with one input of {size} tokens. Use a smaller model.") from error

@@ -1,9 +1,10 @@
-"""Loading of models: from a Hub id, a folder, a GGUF file or a pair of loaded objects."""
+"""Loaded models: from a Hub id, a folder, a GGUF file or a pair of objects; their values and answers."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,6 @@ from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models import identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
-from gest_dataset.models.chat.generation import generate
 from gest_dataset.models.device import (
     BATCH_TOKENS,
     is_fixed,
@@ -32,11 +32,13 @@ from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
 from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
+# Tokens in a batch of prompts, including those of the answers
+_CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
 _NEXT_SENTENCE = auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
 # Kind -> the class that loads it, and the names of its architectures by model type; the first match counts
@@ -114,8 +116,24 @@ class LoadedModel:
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-        """Completions of the prompts, in batches and in any order."""
-        return generate(self.model, self.tokenizer, self.name, prompts, sampling)
+        """Completions of the prompts by the model's own chat template, in batches, the longest first."""
+        ids: dict[Prompt, list[int]] = {}
+        encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
+        for prompt in prompts:
+            ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
+        longest = max(map(len, ids.values()), default=0)
+        positions = getattr(self.model.config, "max_position_embeddings", None)
+        if positions and longest + sampling.max_tokens > positions:
+            lengths = f"A prompt of {longest} tokens and an answer of {sampling.max_tokens}"
+            raise ModelError(f"{lengths} exceed the {positions} of {self.name}. Use a smaller --max-tokens.")
+        budget = _CHAT_TOKENS.get(self.device.type, _CHAT_TOKENS["cpu"])
+        waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
+        while waiting:
+            size = max(1, budget // (len(ids[waiting[0]]) + sampling.max_tokens))
+            batch, waiting = waiting[:size], waiting[size:]
+            rows = [ids[prompt] for prompt in batch]
+            answers = _generate_batch(self.model, self.tokenizer, batch, rows, sampling)
+            yield list(zip(batch, answers, strict=True))
 
     def scorer(self) -> Scorer:
         pad_id = self.tokenizer.pad_token_id or 0
@@ -273,10 +291,7 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     size = getattr(config.get_text_config(), "vocab_size", None)
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
-        raise ModelError(
-            f"The tokenizer of {name!r} has token ids up to {highest}, but the model has {size} embeddings. "
-            f"Use the tokenizer that the model was trained with."
-        )
+        raise ModelError(f"{name!r} has {size} embeddings, but a tokenizer with ids up to {highest}.")
 
 
 def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str:
@@ -297,3 +312,64 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
         f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model of "
         f"transformers. A model object has to be loaded with AutoModelForMaskedLM or a similar class."
     )
+
+
+@torch.inference_mode()
+def _generate_batch(
+    model: Any, tokenizer: Any, prompts: Sequence[Prompt], ids: Sequence[list[int]], sampling: Sampling
+) -> list[Answer]:
+    padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    longest = max(map(len, ids))
+    rows = [[padding] * (longest - len(row)) + row for row in ids]
+    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in ids]
+    output = model.generate(
+        torch.tensor(rows, device=model.device),
+        attention_mask=torch.tensor(mask, device=model.device),
+        max_new_tokens=sampling.max_tokens,
+        pad_token_id=padding,
+        return_dict_in_generate=True,
+        output_logits=bool(sampling.top),
+        logits_processor=[_sampler(prompts, sampling, model.device)] if sampling.temperature else [],
+        do_sample=False,
+        temperature=None,
+        top_p=None,
+        top_k=None,
+        **({"stop_strings": list(sampling.stop), "tokenizer": tokenizer} if sampling.stop else {}),
+    )
+    tops: list[tuple[tuple[str, float], ...]] = [()] * len(ids)
+    if sampling.top:
+        values, tokens = output.logits[0].float().log_softmax(-1).topk(sampling.top)
+        tops = [
+            tuple(zip(map(tokenizer.decode, row), row_values, strict=True))
+            for row, row_values in zip(tokens.unsqueeze(-1).tolist(), values.tolist(), strict=True)
+        ]
+    answers = []
+    for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
+        generated = sequence[longest:]
+        text = tokenizer.decode(generated, skip_special_tokens=True)
+        # like servers, without the text that ended the answer
+        text = text[: min((text.find(end) for end in sampling.stop if end in text), default=len(text))]
+        length = sum(token != padding for token in generated)
+        answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, top))
+    return answers
+
+
+def _sampler(
+    prompts: Sequence[Prompt], sampling: Sampling, device: torch.device
+) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """Gumbel noise, -ln E with E ~ Exp(1), which turns the likeliest token into a sample.
+
+    The noise of each prompt depends only on its text and seed, not on the rest of the batch, so that a
+    resumed run gives the same answers.
+    """
+    generators = []
+    for prompt in prompts:
+        digest = hashlib.sha256(f"{sampling.seed + prompt.repeat} {prompt.text}".encode()).digest()
+        generators.append(torch.Generator(device).manual_seed(int.from_bytes(digest[:7], "big")))
+
+    def add_noise(_: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        empty = torch.empty(scores.shape[1], device=device)
+        noise = torch.stack([empty.exponential_(generator=generator).clone() for generator in generators])
+        return scores.float() / sampling.temperature - noise.clamp_min(torch.finfo(noise.dtype).tiny).log()
+
+    return add_noise

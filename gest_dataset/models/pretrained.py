@@ -54,10 +54,8 @@ def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
     """Refuse a checkpoint that lacks weights, which transformers would initialise at random."""
     missing = sorted(info["missing_keys"])
     if missing:
-        raise ModelError(
-            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
-            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
-        )
+        kind, lacking = type(model).__name__, ", ".join(missing[:3])
+        raise ModelError(f"The checkpoint {name!r} has no weights for {kind}: {lacking} … would be random.")
 
 
 def _needs_remote_code(name: str | Path, what: str) -> ModelError:

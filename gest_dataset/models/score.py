@@ -16,7 +16,7 @@ from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.measures import measure_of
 from gest_dataset.models import distributed
-from gest_dataset.models.base import Model, Settings, takes_fields_of
+from gest_dataset.models.base import Model, Settings
 from gest_dataset.models.loading import MASKED, load_model, name_and_kind
 from gest_dataset.models.scores import Request, ScoredRun, Scores, make_request, record
 from gest_dataset.models.served.model import ServedModel, connect
@@ -30,7 +30,6 @@ logger = logging.getLogger(__name__)
 def score(model: Any, config: list[str] | tuple[str, ...], **kw: Any) -> dict[str, Scores]: ...
 @overload
 def score(model: Any, config: str | Dataset = "en", **kw: Any) -> Scores: ...
-@takes_fields_of(Settings)
 def score(
     model: Any,
     config: str | Dataset | Sequence[str] = "en",
@@ -63,10 +62,8 @@ def score(
     elif isinstance(parts, (list, tuple)) and all(isinstance(name, str) for name in parts):
         configs = select_configs(",".join(parts))
     else:
-        raise SettingError(
-            f"A {type(config).__name__} cannot be scored: give the name of a config or group, a list of "
-            f"names, or one split of a dataset (datasets.Dataset)."
-        )
+        kind = type(config).__name__
+        raise SettingError(f"A {kind} cannot be scored: give names of configs or a datasets.Dataset.")
     folder = None if output is None else Path(output)
     outcome = score_configs(model, configs, folder, command, Settings(**settings))
     for name, reason in {**outcome.left_out, **outcome.failed}.items():

@@ -8,7 +8,6 @@ import copy
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -292,12 +291,7 @@ class LanguageModelScorer(Scorer):
 
     def _full_values(self, sequence: Input, lookups: Sequence[Lookup]) -> Values:
         """The slow path."""
-        logits = self._full_logits(sequence)
-        values = []
-        for lookup in lookups:
-            normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
-            values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
-        return np.array(values)
+        return _look_up(self._full_logits(sequence), lookups)
 
     @torch.inference_mode()
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
@@ -307,55 +301,31 @@ class LanguageModelScorer(Scorer):
         the padding, or a "causal" model that depends on the following tokens.
         """
         name = type(self.model).__name__
-        flat = [(n, lookup) for n, some in enumerate(lookups) for lookup in some]
-        asked = [(n, lookup.position, target) for n, lookup in flat for target in lookup.targets]
-        number = {place: i for i, place in enumerate(sorted({(n, position) for n, position, _ in asked}))}
-
-        def at_positions(outputs: Sequence[Tensor] | Tensor) -> Tensor:
-            return torch.stack([outputs[n][position] for n, position in number])
-
-        full = at_positions([self._full_logits(one) for one in inputs])
-        finite = full[full.isfinite()]
+        places = [sorted({lookup.position for lookup in some}) for some in lookups]
+        logits = [self._full_logits(one) for one in inputs]
+        full = torch.cat([of_input[some] for of_input, some in zip(logits, places, strict=True)])
         quantised = getattr(self.model, "is_quantized", False)
         relative = _QUANTISED_TOLERANCE if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
-        tolerance = relative * (1 + (finite.abs().amax().item() if finite.numel() else 0.0))
+        tolerance = relative * (1 + full.nan_to_num(0.0, 0.0, 0.0).abs().max().item())
         if self.causal:
-            longer = at_positions([self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs])
-            if not _close(longer, full, _LOOKAHEAD_TOLERANCE * tolerance):
-                raise ModelError(
-                    f"{name} depends on the following tokens, so it is not a causal model. Load it as a "
-                    f"masked model, or with is_decoder=True."
-                )
-
-        @cache
-        def states() -> Tensor:
-            return at_positions(self._states(inputs))
-
-        def agrees(compute: Callable[[Tensor], Tensor], expected: Tensor) -> bool:
+            longer = [self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs]
+            followed = torch.cat([of_input[some] for of_input, some in zip(longer, places, strict=True)])
+            if not _close(followed, full, _LOOKAHEAD_TOLERANCE * tolerance):
+                raise ModelError(f"{name} depends on the following tokens: load it with is_decoder=True.")
+        expected = torch.from_numpy(np.concatenate(list(map(_look_up, logits, lookups))))
+        for cuts in (True, False) if self.cuts else (False,):
+            self.cuts = cuts
             try:
-                return _close(compute(states()), expected, tolerance)
+                if _close(torch.from_numpy(self._values(inputs, lookups)), expected, tolerance):
+                    break
             except _UNUSABLE as error:
                 if should_reduce_batch_size(error):
                     raise
                 logger.debug("a fast path failed: %r", error)
-                return False
-
-        self.gathers = agrees(self.head.logits, full)
-        if not self.gathers:
-            self._note(
-                f"{name}: its head alone, or padding, gives other values than the whole model, so every pass "
-                f"computes all outputs of one input (slow but exact)."
-            )
-            return
-        if self.cuts:
-            pairs = [(number[n, position], token) for n, position, token in asked]
-            row, target = torch.tensor(pairs, device=self.device).unbind(dim=-1)
-            ids = torch.unique(target)
-            log_probs = full.log_softmax(dim=-1)[row, target]
-            self.cuts = agrees(lambda states: self.head.columns(states, ids), full[:, ids]) and agrees(
-                lambda states: self.head.values(states, row, target, True, True), log_probs
-            )
-        if not self.cuts:
+        else:
+            self.gathers = False
+            self._note(f"{name}: its head alone, or padding, gives other values: all outputs are computed.")
+        if self.gathers and not self.cuts:
             self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 
     @torch.inference_mode()
@@ -378,8 +348,16 @@ class LanguageModelScorer(Scorer):
         return False
 
 
+def _look_up(logits: Tensor, lookups: Sequence[Lookup]) -> Values:
+    """The values of lookups in all logits of one input."""
+    values = []
+    for lookup in lookups:
+        normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
+        values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
+    return np.array(values)
+
+
 def _close(values: Tensor, expected: Tensor, tolerance: float) -> bool:
     """Whether values are the expected ones, where those are finite."""
     finite = expected.isfinite()
-    same_shape = values.shape == expected.shape
-    return same_shape and bool(((values[finite] - expected[finite]).abs() <= tolerance).all())
+    return bool(((values[finite] - expected[finite]).abs() <= tolerance).all())

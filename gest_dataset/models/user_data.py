@@ -47,14 +47,10 @@ def read_user_data(path: Path, config: str | None = None) -> Dataset:
     if path.is_dir():
         configs = list(folder.read_checksums(path))
         if not configs:
-            raise ConfigError(
-                f"{path} has no {folder.SUMS}. Give a file, or a folder written by `gest build`."
-            )
-        if config is None and len(configs) > 1:
-            raise ConfigError(f"{path} has several configs. Choose one with --config: {', '.join(configs)}.")
-        name = config or configs[0]
+            raise ConfigError(f"{path} has no {folder.SUMS}. Give a file, or a folder of `gest build`.")
+        name = configs[0] if config is None and len(configs) == 1 else config
         if name not in configs:
-            raise ConfigError(f"{path} has no config {name!r}, only {', '.join(configs)}.")
+            raise ConfigError(f"Choose one of the configs of {path} with --config: {', '.join(configs)}.")
         table = folder.read_table(pa.BufferReader(folder.read_config(path, name)))
         rows = Dataset(table, split=datasets.Split.TEST)
     elif config is not None:

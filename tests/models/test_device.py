@@ -80,7 +80,7 @@ def test_a_spread_run_is_not_a_plain_run(tmp_path: Path) -> None:
     ("given", "said"),
     [
         ({"device": "cpu", "device_map": "auto"}, "cannot be combined with"),
-        ({"device_map": "evenly"}, "Unknown device map 'evenly'. Use one of auto, balanced"),
+        ({"device_map": "evenly"}, "cannot be loaded: .*'auto', 'balanced'"),
         ({"quantization": "2bit"}, "Unknown quantization '2bit'. Use one of 8bit, 4bit"),
         ({"endpoint": "http://x", "device_map": "auto"}, "device_map applies to loaded models only"),
         ({"endpoint": "http://x", "quantization": "8bit"}, "quantization applies to loaded models only"),

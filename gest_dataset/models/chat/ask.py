@@ -27,7 +27,6 @@ from gest_dataset.models.base import (
     Sampling,
     Settings,
     run_signature,
-    takes_fields_of,
 )
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
@@ -129,7 +128,6 @@ class Answers(RunResult):
         return run_signature(self.metadata, **parts | {"sampling": sampling})
 
 
-@takes_fields_of(AskSettings)
 def ask(
     model: Any,
     probe: str = "choice",
@@ -172,10 +170,8 @@ def prepare(settings: AskSettings) -> ChatTask:
     wordings = probe.read_wordings(language, None if settings.prompts is None else Path(settings.prompts))
     config = probe.config(language)
     if config not in CONFIGS:
-        raise ConfigError(
-            f"{name} in {language!r} needs the config {config}, which does not exist. Add it with: "
-            f"gest add-language {language} --variants FILE"
-        )
+        advice = f"Add it with: gest add-language {language} --variants FILE"
+        raise ConfigError(f"{name} in {language!r} needs the config {config}, which does not exist. {advice}")
     rows = rows_of(config)
     fingerprint = fingerprint_of(config, rows)
     if settings.limit is not None:
@@ -275,10 +271,7 @@ def _open_model(model: Any, settings: AskSettings) -> Model:
         model, Settings(device=settings.device, dtype=settings.dtype, revision=settings.revision)
     )
     if loaded.kind != CAUSAL or not loaded.tokenizer.chat_template:
-        raise ModelError(
-            f"{loaded.name} is not a chat model: only causal models with a chat template can be asked. "
-            f"`gest score` measures its probabilities instead."
-        )
+        raise ModelError(f"{loaded.name} is not a chat model (causal, with a template): use `gest score`.")
     return loaded
 
 
@@ -315,18 +308,13 @@ def collect(
             answers.update(new)
             spent += sum(map(settings.cost, new.values()))
             if settings.max_cost < math.inf and not spent:
-                raise ScoringError(
-                    f"{model.name} does not report token counts (usage), so its cost is unknown. The answers "
-                    f"are cached; run the command without --max-cost to continue."
-                )
+                raise ScoringError(f"{model.name} does not report token counts: continue without --max-cost.")
             bar.update(len(new))
             bar.set_postfix({"cost": f"{spent:.2g}"} if spent else {})
             progress.update(len(answers))
     if len(answers) < len(distinct):
-        raise ScoringError(
-            f"The answers have cost {spent:g}, which is --max-cost {settings.max_cost:g} or more; "
-            f"{len(answers):,} of {len(distinct):,} are cached. Use a higher --max-cost to resume."
-        )
+        counts = f"{len(answers):,} of {len(distinct):,} answers are cached and have cost {spent:g}"
+        raise ScoringError(f"{counts}. Use a --max-cost above {settings.max_cost:g} to resume.")
     return [answers[key] for key in keys.values()]
 
 

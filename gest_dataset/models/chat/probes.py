@@ -115,8 +115,7 @@ def _first_persons(detector: GenderDetector | None, texts: Sequence[str]) -> Rea
     readings = []
     for text, found in zip(texts, detector.genders(texts), strict=True):
         problem = found.problem or (CONFLICT if found.conflict else UNSHOWN)
-        if found.gender != UNKNOWN:
-            problem = ""
+        problem = problem if found.gender == UNKNOWN else ""
         readings.append(_reading(text, found.gender, problem, found.rule, found.evidence))
     return readings
 

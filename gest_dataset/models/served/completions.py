@@ -93,9 +93,8 @@ def check_response(response: Any, model: str, address: str) -> list[dict[str, An
     if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
         raise ScoringError(f"{address} sent an unexpected response without choices: {str(response)[:300]}")
     if response.get("model") not in (None, model):
-        raise ScoringError(
-            f"{address} was asked for {model!r} and answered as {response['model']!r}; use that name."
-        )
+        other = response["model"]
+        raise ScoringError(f"{address} was asked for {model!r} and answered as {other!r}; use that name.")
     return choices
 
 
@@ -133,11 +132,9 @@ def find_model(client: Client, name: str | None) -> tuple[str, Mapping[str, Any]
     if name is None and len(entries) == 1:
         (name,) = entries
     if name is None or (entries and name not in entries):
-        names = difflib.get_close_matches(name or "", entries, n=5, cutoff=0.0)
+        names = ", ".join(difflib.get_close_matches(name or "", entries, n=5, cutoff=0.0)) or "none"
         problem = "needs the name of a model" if name is None else f"has no model {name!r}"
-        raise ModelError(
-            f"{client.address} {problem}; available models: {', '.join(names) or 'it lists none'}."
-        )
+        raise ModelError(f"{client.address} {problem}; available models: {names}.")
     return name, entries.get(name, {})
 
 
@@ -147,10 +144,8 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     plain = {"model": model, "prompt": list(context.ids), "max_tokens": 1}
     response = client.try_request(COMPLETIONS, plain)
     if response is None:
-        raise ModelError(
-            f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs. Use a server that "
-            f"has it, such as vLLM; `gest ask` needs only the chat endpoint (docs/ask.md)."
-        )
+        problem = f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs"
+        raise ModelError(f"{problem}. vLLM has it; `gest ask` needs only chats (docs/ask.md).")
     check_response(response, model, client.address)
     counted = (response.get("usage") or {}).get("prompt_tokens") or 0  # with the server's own tokens
     able = Capabilities(
@@ -170,15 +165,12 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     if named is None and full is None:
         top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
         if not top:
-            raise ModelError(
-                f"{client.address} returns no log-probabilities for {model!r}, so it cannot be scored. "
-                f"Enable them (docs/endpoints.md), or load the model; `gest ask` needs none (docs/ask.md)."
-            )
+            problem = f"{client.address} returns no log-probabilities for {model!r}"
+            raise ModelError(f"{problem}. Enable them (docs/endpoints.md); `gest ask` needs none.")
     if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
-        raise ScoringError(
-            f"{client.address} returns two log-probabilities for one token: {named[0]:.4f} as the next "
-            f"token, {full[-2]:.4f} within its text. Turn off the server's temperature and penalties."
-        )
+        both = f"{named[0]:.4f} and {full[-2]:.4f}"
+        problem = f"{client.address} returns two log-probabilities for one token: {both}"
+        raise ScoringError(f"{problem}. Turn off the server's temperature and penalties.")
     several = client.try_request(COMPLETIONS, {**plain, "prompt": [list(context.ids)] * 2}) or {}
     values = named if full is None else full
     return replace(

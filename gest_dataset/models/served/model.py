@@ -15,17 +15,9 @@ from gest_dataset.errors import ModelError, OutputError, ScoringError, convert_e
 from gest_dataset.models.base import CONNECTIONS, LogProbs, Passes, Sampling
 from gest_dataset.models.identity import TEXTS, tokenizer_fingerprint
 from gest_dataset.models.pretrained import from_pretrained
+from gest_dataset.models.served import completions
 from gest_dataset.models.served.client import Client, UnsupportedError, open_client
-from gest_dataset.models.served.completions import (
-    Capabilities,
-    Item,
-    check_response,
-    detect_capabilities,
-    find_model,
-    make_batches,
-    make_plan,
-    request_values,
-)
+from gest_dataset.models.served.completions import Capabilities, Item
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
@@ -73,7 +65,7 @@ class ServedModel:
     @cached_property
     def capabilities(self) -> Capabilities:
         ids = tuple(self.tokenizer.backend_tokenizer.encode(TEXTS[0]).ids)
-        return detect_capabilities(self.client, self.name, self.entry, ids)
+        return completions.detect_capabilities(self.client, self.name, self.entry, ids)
 
     @cached_property
     def chat_format(self) -> tuple[str, int]:
@@ -116,18 +108,14 @@ class ServedModel:
         cache: ResponseCache | None = None,
     ) -> LogProbs:
         able = self.capabilities
-        items, sources = make_plan(queries, able)
+        items, sources = completions.make_plan(queries, able)
         values = self._item_values(items, description, cache)
         reason, notes = "the server's value is not finite", [*self._tokenizer[1]]
         if able.prefix_tokens:
-            notes.append(
-                f"the server puts {able.prefix_tokens} token(s) of its own before the ids it is sent"
-            )
+            notes.append(f"the server puts {able.prefix_tokens} token(s) of its own before the ids")
         if able.top_tokens:
             reason = f"not among the {able.top_tokens} likeliest tokens, which is all that the server returns"
-            notes.append(
-                f"the server returns the {able.top_tokens} likeliest tokens only; others are skipped"
-            )
+            notes.append(f"words that are {reason}, are skipped")
         size = sum(len(item.ids) for item in items)
         passes = Passes(len(queries), len(items), size, computed=size)
         of_queries = [np.array([values[item][i] for item, i in source]) for source in sources]
@@ -141,15 +129,13 @@ class ServedModel:
             key, now = cache_key("fingerprint"), self.capabilities.fingerprint
             before = cache.get([key]).get(key, now)
             if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
-                raise OutputError(
-                    f"{cache.path.parent} was started with another model behind the name {self.name!r}: the "
-                    f"log-probabilities of a fixed text have changed. {CHOOSE}"
-                )
+                problem = f"{cache.path.parent} was started with another model behind the name {self.name!r}"
+                raise OutputError(f"{problem}: the values of a fixed text have changed. {CHOOSE}")
             cache.put({key: before})
         keys = {item: cache_key("item", item.ids, item.targets) for item in items}
         cached = {} if cache is None else cache.get(keys.values())
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
-        batches = make_batches([item for item in items if item not in values], self.capabilities)
+        missing = [item for item in items if item not in values]
         texts: dict[int, str] = {}  # of the targets, for servers that give tokens as texts
         if self.capabilities.top_tokens:
             targets = {target for item in items for target in item.targets}
@@ -159,10 +145,11 @@ class ServedModel:
             texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
 
         def send(client: Client, batch: list[Item]) -> list[Values]:
-            return request_values(client, self.name, self.capabilities, batch, texts)
+            return completions.request_values(client, self.name, self.capabilities, batch, texts)
 
         progress = ProgressWriter(len(items), "prompts")
         bar = tqdm(total=len(items), initial=len(values), desc=description, disable=None, leave=False)
+        batches = completions.make_batches(missing, self.capabilities)
         with bar, closing(self.client.map(send, batches)) as completed:
             for results in completed:
                 new = {i: v for batch, vs in results for i, v in zip(batch, vs, strict=True)}
@@ -191,7 +178,7 @@ def connect(
 ) -> ServedModel:
     """The model of a server; `tokenizer` is its Hub id or folder (default: its name)."""
     client = open_client(url, connections)
-    name, entry = find_model(client, model)
+    name, entry = completions.find_model(client, model)
     return ServedModel(name, client, entry, tokenizer)
 
 
@@ -209,10 +196,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
             return tokenizer, [f"the server has no /tokenize: it is not checked that {name} is its tokenizer"]
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
-            raise ModelError(
-                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {ids[:8]}, on the "
-                f"server {response['tokens'][:8]}. {advice}"
-            )
+            raise ModelError(f"{name} is not the tokenizer of {client.address}: {text!r} differs. {advice}")
     return tokenizer, []
 
 
@@ -244,15 +228,12 @@ def detect_chat_format(client: Client, model: str) -> tuple[str, int]:
                 return length_name, top
             except UnsupportedError as error:
                 problem = error
-    raise ModelError(
-        f"{problem}\nUse a model with a chat template, or score its probabilities with "
-        f"`gest score --endpoint`."
-    )
+    raise ModelError(f"{problem}\nUse a model with a chat template, or `gest score --endpoint`.")
 
 
 def parse_chat(response: Any, model: str, address: str) -> Answer:
     """The answer in a chat completion, with its token counts and its likeliest first tokens."""
-    choices = check_response(response, model, address)
+    choices = completions.check_response(response, model, address)
     choice = choices[0] if choices else {}
     with convert_errors(
         lambda error: ScoringError(f"{address} sent an unexpected response: {describe_error(error)}")

@@ -198,7 +198,7 @@ def test_nothing_is_sent_once_a_budget_is_spent(number: int, tmp_path: Path) -> 
         return "(a)"
 
     with chatting(slow) as server:
-        with pytest.raises(ScoringError, match=r"--max-cost .* are cached"):
+        with pytest.raises(ScoringError, match=r"are cached .* --max-cost above"):
             ask_with_budget(server.url, tmp_path, (number - 0.5) * COST)
         assert number <= len(prompts(server)) <= number + 8
         answers = ask_with_budget(server.url, tmp_path)
