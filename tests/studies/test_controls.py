@@ -129,7 +129,7 @@ def test_two_runs_of_one_and_two_versions_of_the_data_are_refused(tmp_path: Path
     config = "slovak_gender"
     for folder in ("a", "b"):
         gest_dataset.score(str(zoo.directory("bert")), config, device="cpu", output=tmp_path / folder)
-    with pytest.raises(ConfigError, match=f"are two runs of bert on {config}"):
+    with pytest.raises(ConfigError, match=f"second run of bert on {config}"):
         controls([tmp_path])
     manifest = tmp_path / "b" / "run.json"
     stderr = json.loads(manifest.read_text(encoding="utf-8"))
