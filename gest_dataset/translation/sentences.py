@@ -137,7 +137,7 @@ def join_translations(
     return samples
 
 
-# ---- translations that were made elsewhere: CSV, TSV, JSONL or Parquet --------------------------------------
+# ---- translations that were made elsewhere: CSV, TSV, JSONL or Parquet -------------------------------------
 
 
 def open_file(name: str, language: str) -> Translator:
