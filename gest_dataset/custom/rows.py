@@ -122,8 +122,9 @@ class RowReader:
             by_name.setdefault(mapping.get(column) or column.strip().casefold(), column)
         known = COLUMNS | {"translation": [*COLUMNS["translation"], self.language.code.casefold()]}
         columns = {}
-        for field, names in known.items():
-            columns |= {field: by_name[name] for name in reversed(names) if name in by_name}
+        for target, names in known.items():
+            if present := [by_name[name] for name in names if name in by_name]:
+                columns[target] = present[0]
         for group in [*([name] for name in TEXTS[kind]), ["source", "id"]]:
             if not columns.keys() & {*group}:
                 raise ConfigError(
