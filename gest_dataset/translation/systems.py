@@ -59,9 +59,11 @@ def open_translator(
         raise ConfigError("Only a chat model has an endpoint: --system chat:MODEL --endpoint URL.")
     if revision is not None and kind != "hf":
         raise ConfigError(f"{system!r} has no revisions; only hf: models do.")
-    if kind == "hf" and name:
-        from gest_dataset.translation.huggingface import open_model  # imports torch
+    if kind in ("hf", "chat") and name:
+        from gest_dataset.translation.models import open_chat, open_model  # imports torch
 
+        if endpoint is not None:
+            return open_chat(name, language, endpoint)
         try:
             return open_model(name, language, device, dtype, batch_tokens, revision)
         except ModelError as error:
@@ -69,10 +71,6 @@ def open_translator(
             if missing and is_template:
                 raise UnsupportedLanguageError(str(error)) from error
             raise
-    if endpoint is not None and name:
-        from gest_dataset.translation.chat import open_chat  # imports transformers
-
-        return open_chat(name, language, endpoint)
     if kind == "file" and name:
         return open_file(name, language)
     if system in SERVICES:
@@ -112,7 +110,7 @@ def translate_all(
     wanted = [text for text in dict.fromkeys(texts) if text not in done]
     identity = (translator.name, translator.revision, translator.settings, language)
     keys = {text: cache_key(*identity, text) for text in wanted}
-    folder = Path(store) if store else default_folder()
+    folder = Path(store) if store else cache_directory().parent / "translations"
     stopped = ""
     path = folder / "translations.sqlite3" if translator.cached else Path(":memory:")
     with ResponseCache(path) as cache:
@@ -167,8 +165,3 @@ def translate_distinct(
             f"rerun the same command to resume."
         )
     return {made.source: made for made in work.translations}
-
-
-def default_folder() -> Path:
-    """The folder of cached translations."""
-    return cache_directory().parent / "translations"
