@@ -300,6 +300,11 @@ def _pairs(page: Page) -> None:
     write_card(page.folder / "my-pairs")
 
 
+def _sweep(page: Page) -> None:
+    suite = "title: A small suite\nconfigs: [demo_en]\nlimit: 32\nmodels: [roberta-base]\n"
+    (page.folder / "suite.yaml").write_text(suite, encoding="utf-8")
+
+
 def _translation(page: Page) -> None:
     page.translate()
     (page.folder / "mine.txt").write_text("I am tired.\nI ran home.\n", encoding="utf-8")
@@ -322,5 +327,6 @@ SURROUNDINGS: Mapping[str, Callable[[Page], None]] = {
     "score-a-model.md": _score_a_model,
     "stereoset-languages.md": _stereoset,
     "studies.md": _studies,
+    "sweep.md": _sweep,
     "translation.md": _translation,
 }
