@@ -85,8 +85,7 @@ def _show(added: AddedLanguage) -> None:
         accepted, sentences = read.number - len(read.rejected), added.sentences(kind).total()
         more = f" for {sentences:,} sentences (GEST repeats some)" if sentences > accepted else ""
         out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted{more}", style="bold")
-        examples = {reason: read.examples(reason) for reason in read.reasons}
-        console.show_problems(read.reasons, examples, prefix="  rejected: ", console=out)
+        console.show_problems(read.reasons, prefix="  rejected: ", console=out)
     translated, pairs = added.sentences("translations"), added.sentences("pairs")
     rows = [
         (f"{number} {stereotype.name}", translated[number], pairs[number])

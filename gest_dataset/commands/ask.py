@@ -90,5 +90,5 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     out.print(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
     cost = f", cost {facts['cost']:.3g}" if facts.get("cost") else ""
     out.print(f"{facts['tokens_in']:,} tokens in, {facts['tokens_out']:,} out{cost}.")
-    show_problems(facts["skipped"], facts["examples"], console=out)
+    show_problems(facts["skipped"], console=out)
     out.print(answers.signature, style="dim")

@@ -5,8 +5,7 @@ import logging
 import math
 import os
 import sys
-import textwrap
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -191,42 +190,34 @@ def show_counts(lines: Sequence[Sequence[str]], noun: str, *fields: int) -> None
         out.print(f"{len(lines)} {noun}: {'; '.join(texts)}")
 
 
-def by_reason(reasons: Mapping[str, object]) -> dict[str, list[str]]:
-    """The names that have each reason."""
-    names = defaultdict(list)
-    for name, reason in reasons.items():
-        names[str(reason)].append(name)
-    return names
-
-
 def show_left_out(left_out: Mapping[str, object], most: int | None = None) -> None:
     """Print each reason once, with the (first `most`) names that it applies to."""
-    for reason, names in by_reason(left_out).items():
-        err.print(f"Left out ({reason}): {_join(names, most)}")
+    for reason, names in _by_reason(left_out, most).items():
+        err.print(f"Left out ({reason}): {names}")
 
 
 def show_failed(what: str, failed: Mapping[str, object], most: int | None = None) -> None:
     """Print each reason once, as an error, with the (first `most`) names that it applies to."""
-    for reason, names in by_reason(failed).items():
-        show_error(f"{what}: {_join(names, most)}\n{reason}")
+    for reason, names in _by_reason(failed, most).items():
+        show_error(f"{what}: {names}\n{reason}")
 
 
-def _join(names: Sequence[str], most: int | None) -> str:
-    more = 0 if most is None else len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+def _by_reason(reasons: Mapping[str, object], most: int | None) -> dict[str, str]:
+    """The names that have each reason, as text."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(str(reason), []).append(name)
+    return {
+        reason: ", ".join(some[:most]) + (f" and {len(some) - most:,} more" if most and some[most:] else "")
+        for reason, some in names.items()
+    }
 
 
 def show_problems(
-    counts: Mapping[str, int],
-    examples: Mapping[str, Sequence[str]] | None = None,
-    prefix: str = "  ",
-    most: int | None = None,
-    console: Console = err,
+    counts: Mapping[str, int], prefix: str = "  ", most: int | None = None, console: Console = err
 ) -> None:
-    """Print how often the (`most`) frequent problems occur, each with up to three examples."""
-    for problem, count in sorted(counts.items(), key=lambda item: -item[1])[:most]:
+    """Print how often the (`most`) frequent problems occur."""
+    for problem, count in Counter(counts).most_common(most):
         console.print(f"{prefix}{count:,} x {problem}")
-        for text in (examples or {}).get(problem, [])[:3]:
-            console.print(f"    {textwrap.shorten(text, 110, placeholder='…')}")
     if most is not None and len(counts) > most:
         console.print(f"{prefix}and {len(counts) - most} more reasons, in result.json")

@@ -117,7 +117,6 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
 
 def _estimate(suite: Suite, output: Path | None) -> None:
     import pandas as pd
-    import torch
     from matplotlib.ticker import EngFormatter
 
     from gest_dataset.sweep.estimate import estimate
@@ -135,7 +134,6 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     if not estimates:
         raise typer.Exit(1)
     frame = pd.DataFrame.from_dict(estimates, orient="index").sort_values("hours", ascending=False)
-    longest = frame["hours"].iloc[0]
     frame.loc["all"] = frame.sum()
     hours = frame["hours"]
     large = frame[["size", "tokens", "FLOP", "memory"]].map(EngFormatter(places=1))
@@ -143,9 +141,5 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     if suite.price:
         columns["cost"] = (hours * suite.price).map(console.format_value)
     console.show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))
-    devices = max(1, torch.cuda.device_count())
-    out.print(
-        f"On this machine: {console.format_value(hours['all'])} device-hours, "
-        f"{console.format_value(max(hours['all'] / devices, longest))} hours on {devices} "
-        f"device{'s' if devices > 1 else ''}, without downloads."
-    )
+    total = console.format_value(hours["all"])
+    out.print(f"{total} device-hours on devices like this machine's, without downloads.")

@@ -68,8 +68,7 @@ def run(
         made = pd.DataFrame(done.translations)
         tables.append(sentences.assign(system=translators[code].name, language=code, **made)[COLUMNS])
         rows.append((code, len(texts), len(set(texts)), done.cached, done.new, done.failed))
-        reasons = {repr(one.source): problem_of(one, code) for one in done.translations}
-        problems[code] = {text: reason for text, reason in reasons.items() if reason}
+        problems[code] = Counter(filter(None, (problem_of(one, code) for one in done.translations)))
         if done.stopped:
             failed |= dict.fromkeys(languages[languages.index(code) :], done.stopped)
             break
@@ -82,8 +81,7 @@ def run(
         console.show_table(title, columns, rows, console=err if to_stdout else out)
     console.show_lacking(failed)
     for code, reasons in problems.items():
-        examples = console.by_reason(reasons)
-        console.show_problems(Counter(reasons.values()), examples, prefix=f"{code}: ")
+        console.show_problems(reasons, prefix=f"{code}: ")
     console.show_failed("not translated, or not completely", failed)
     if failed or not tables:
         raise typer.Exit(1)

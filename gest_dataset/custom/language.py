@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gest_dataset import builders, languages, user_data
+from gest_dataset.builders import FOLDER
 from gest_dataset.builders.config import FAMILIES, Config
-from gest_dataset.builders.custom_configs import FOLDER
 from gest_dataset.custom.rows import TEXTS, FileRows, RowReader, is_script
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
 from gest_dataset.data.tables import read_table

@@ -65,11 +65,6 @@ class FileRows:
         """The number of rejected rows by reason."""
         return Counter(row["reason"] for row in self.rejected)
 
-    def examples(self, reason: str, number: int = 3) -> list[str]:
-        """The first rows that were rejected for a reason, each with its number and English sentence."""
-        rows = sorted((row for row in self.rejected if row["reason"] == reason), key=lambda row: row["row"])
-        return [f"row {row['row']:,}: {row.get('source') or row.get('id')}" for row in rows[:number]]
-
 
 class RowReader:
     """Reads tables in one language; of several rows of one sentence and system the first one counts."""

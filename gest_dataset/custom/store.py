@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset import builders, user_data
+from gest_dataset.builders import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.builders.config import KIND_FIELDS, Config, Family, Row, features_of
-from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.errors import ConfigError
 from gest_dataset.storage import folder_lock, write_file, write_json
 

@@ -196,22 +196,15 @@ CORRELATION = 0.5  # between the scores of two compared models
 
 @dataclass(frozen=True)
 class PowerAnalysis:
-    """Samples and units of a config, and the smallest effects shown with a power of 80 %.
-
-    Attributes:
-        error: the standard error of the headline (of its logarithm for a ratio).
-        single: for one model, beyond the zone of negligible effects.
-        paired: for the difference of two models whose scores correlate by `CORRELATION`.
-        typical: `single` as a headline value of a model whose scores vary like BERT's; nan unless a ratio.
-    """
+    """Samples and units of a config, and the smallest effects shown with a power of 80 %."""
 
     measure: str
     samples: int
     units: int
-    error: float
-    single: float
-    paired: float
-    typical: float
+    error: float  # the standard error of the headline, of its logarithm for a ratio
+    single: float  # the effect for one model, beyond the zone of negligible effects
+    paired: float  # for the difference of two models whose scores correlate by `CORRELATION`
+    typical: float  # `single` in a model whose scores vary like BERT's; nan unless a ratio
 
 
 def power_analysis(measure: Measure, rows: datasets.Dataset) -> PowerAnalysis:

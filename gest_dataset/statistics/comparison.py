@@ -15,16 +15,7 @@ import pandas as pd
 from scipy import special
 
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import (
-    SEED,
-    SmoothFunction,
-    linear,
-    one_stratum,
-    resample,
-    sample_moments,
-    standardised,
-    stratify,
-)
+from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, one_stratum, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.choice_rate import OPTIONS, option_codes
 from gest_dataset.statistics.control_bias import control_scores
@@ -113,8 +104,7 @@ class _Paired:
 def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     """The scores of both models as rows, one column per template."""
     first: Any = a[0] if len(a) else 0.0
-    is_row = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
-    width = (len(first) or None) if is_row else None
+    width = (len(first) or None) if np.ndim(first) else None
     left, right = (
         checks.finite_array(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
     )
@@ -155,7 +145,7 @@ def _d(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
             [ln_g_s.gradient(mean[..., :-1]), np.zeros_like(mean[..., -1:])], axis=-1
         ),
     )
-    function = standardised(effect, strata, ratios.number)
+    function = bootstrap.standardised(effect, strata, ratios.number)
     return _Paired(np.hstack(columns), strata, ratios.number, (function, function))
 
 
@@ -248,7 +238,7 @@ def compare(
     read, factor = COMPARED[measure]
     paired = read(a, b, references, unit_codes)
     width = paired.columns.shape[1] // 2
-    means = sample_moments(stratify(paired.columns, paired.strata, paired.number)).mean
+    means = bootstrap.sample_moments(bootstrap.stratify(paired.columns, paired.strata, paired.number)).mean
     value_a, value_b = (
         paired.report(factor * float(function.value(means[:, half])))
         for function, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
@@ -276,7 +266,7 @@ def compare_stereotypes(
     unit_codes = _unit_codes(a, b, references, units)
     columns = np.column_stack([side.mean(axis=1) for side in _log_ratios(a, b)])
     strata = checks.stereotype_codes("references", references)
-    means = sample_moments(stratify(columns, strata, len(STEREOTYPES))).mean
+    means = bootstrap.sample_moments(bootstrap.stratify(columns, strata, len(STEREOTYPES))).mean
     resamples = resample(columns, strata, len(STEREOTYPES), unit_codes, draws, seed, _differences)
     functions = [linear(np.outer(row, [1.0, 0.0])) for row in np.eye(len(STEREOTYPES))]
     differences, _ = families(resamples, functions)

@@ -27,8 +27,7 @@ from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panel import Panel, make_panel
 from gest_dataset.report.stereotype_panels import COLOURS, NAMES
 from gest_dataset.runs.folder import Run, sha256
-from gest_dataset.statistics.correlation import mean_correlation
-from gest_dataset.statistics.reliability import variance_shares
+from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study

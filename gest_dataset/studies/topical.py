@@ -166,9 +166,8 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     except ImportError:
         return properties
     means = []
-    for sentence in sentences:
-        frequencies = [word_frequency(word, "en") for word in confounders.split_words(sentence)]
-        logs = [math.log(max(frequency, _LEAST_FREQUENCY)) for frequency in frequencies]
+    for words in map(confounders.split_words, sentences):
+        logs = [math.log(max(word_frequency(word, "en"), _LEAST_FREQUENCY)) for word in words]
         means.append(float(np.mean(logs)) if logs else 0.0)
     return properties | {"frequency of words in English": np.array(means)}
 

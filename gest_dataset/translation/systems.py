@@ -59,9 +59,11 @@ def open_translator(
         raise ConfigError("Only a chat model has an endpoint: --system chat:MODEL --endpoint URL.")
     if revision is not None and kind != "hf":
         raise ConfigError(f"{system!r} has no revisions; only hf: models do.")
-    if kind == "hf" and name:
-        from gest_dataset.translation.huggingface import open_model  # imports torch
+    if kind in ("hf", "chat") and name:
+        from gest_dataset.translation.models import open_chat, open_model  # imports torch
 
+        if endpoint is not None:
+            return open_chat(name, language, endpoint)
         try:
             return open_model(name, language, device, dtype, batch_tokens, revision)
         except ModelError as error:
@@ -69,10 +71,6 @@ def open_translator(
             if missing and is_template:
                 raise UnsupportedLanguageError(str(error)) from error
             raise
-    if endpoint is not None and name:
-        from gest_dataset.translation.chat import open_chat  # imports transformers
-
-        return open_chat(name, language, endpoint)
     if kind == "file" and name:
         return open_file(name, language)
     if system in SERVICES:

@@ -21,7 +21,7 @@ def test_run_and_reread(gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         done = gest(*given, "--price-in", "1", "--price-out", "1")
         assert done.returncode == 0, done.stderr
         assert "19,800 tokens in, 1,584 out, cost 0.0214." in done.stdout
-        assert " x refused\n    I'm sorry, but I cannot answer that." in done.stdout
+        assert " x refused" in done.stdout
         folder = tmp_path / "gest-runs" / MODEL / "choice"
         page = (folder / "report.html").read_text(encoding="utf-8")
         assert "I&#39;m sorry, but I cannot answer that." in page

@@ -18,14 +18,16 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.report import write_report
 from gest_dataset.report.explorer.explorer import (
     CHANCE,
+    Texts,
     board_of,
     compare_groups,
     family_of,
     pack,
     profiles_of,
+    samples_of,
+    scaled_integers,
     similarity_order,
 )
-from gest_dataset.report.explorer.samples import Texts, samples_of, scaled_integers
 from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.folder import find_runs

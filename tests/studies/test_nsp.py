@@ -172,7 +172,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "nsp" / "model.safetensors").exists()
     same = corpora.write(tmp_path / "same.txt", [corpora.documents(1)[0]] * 30)
     for few in (same, corpora.write(tmp_path / "few.txt", corpora.documents(10))):
-        with pytest.raises(GestError, match="at least 11 different documents"):
+        with pytest.raises(GestError, match="At least 11 different documents"):
             learn("gpt2", few, tmp_path / "few")
 
 

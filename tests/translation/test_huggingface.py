@@ -12,8 +12,8 @@ import torch
 import transformers as hf
 
 from gest_dataset.errors import ConfigError, ModelError, UnsupportedLanguageError
-from gest_dataset.translation import huggingface, open_translator, translate_all
-from gest_dataset.translation.huggingface import language_tokens, target_language
+from gest_dataset.translation import models, open_translator, translate_all
+from gest_dataset.translation.models import language_tokens, target_language
 from gest_dataset.translation.systems import Translated
 from gest_dataset.translation.translator import Translation, TranslationError
 from tests.conftest import COMMIT, Cached
@@ -174,7 +174,7 @@ def test_a_text_longer_than_the_model(tmp_path: Path) -> None:
 def watch_batches(monkeypatch: pytest.MonkeyPatch, most: int = 10**9) -> list[list[int]]:
     """The sizes of the texts in each batch; memory runs out with more than `most` texts."""
     batches: list[list[int]] = []
-    generate = huggingface._generate
+    generate = models._generate
 
     def watched(loaded: Any, texts: Sequence[str], sizes: Sequence[int]) -> Any:
         if len(texts) > most:
@@ -182,7 +182,7 @@ def watch_batches(monkeypatch: pytest.MonkeyPatch, most: int = 10**9) -> list[li
         batches.append(list(sizes))
         return generate(loaded, texts, sizes)
 
-    monkeypatch.setattr(huggingface, "_generate", watched)
+    monkeypatch.setattr(models, "_generate", watched)
     return batches
 
 

@@ -14,7 +14,7 @@ from gest_dataset.models.served import client
 from gest_dataset.probes.prompts import CUT, FILTERED, Answer
 from gest_dataset.probes.prompts import EMPTY as EMPTY_ANSWER
 from gest_dataset.translation import open_translator, translate_all
-from gest_dataset.translation.chat import open_chat, parse_translation, prompt_for
+from gest_dataset.translation.models import open_chat, parse_translation, prompt_for
 from gest_dataset.translation.translator import (
     EMPTY,
     Batches,

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.parsers import conllu, neural, udpipe
+from gest_dataset.gender.parsers import conllu, models
 from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.languages import LANGUAGES
 
 PARSERS: dict[str, Callable[[str, Path | None], Parser]] = {
-    "udpipe": udpipe.open_parser,
+    "udpipe": models.open_udpipe,
     "conllu": conllu.open_parser,
-    "stanza": neural.open_stanza,
-    "trankit": neural.open_trankit,
+    "stanza": models.open_stanza,
+    "trankit": models.open_trankit,
 }
 
 
