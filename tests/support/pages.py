@@ -74,7 +74,7 @@ def skip_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures become empty files: tests/report draws them."""
 
     def save(figure: Figure, file: Any, **_: Any) -> None:
-        empty = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"/>'
+        empty = b'<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
         if isinstance(file, str):
             Path(file).write_bytes(empty)
         else:
