@@ -1,8 +1,8 @@
 """Reading of users' files: tables and lines of text, with errors that say what to do.
 
-A table is a .csv or .tsv file (UTF-8, with a header, also with semicolons), a .jsonl or .parquet file, or a
-dataset saved to disk. Any other file, and `-` (the standard input), is text. Every line is a row, even a
-blank one, so that row numbers are line numbers.
+A table is a .csv or .tsv file (UTF-8, with a header, also with semicolons), or a .jsonl or .parquet file. Any
+other file, and `-` (the standard input), is text. Every line is a row, even a blank one, so that row numbers
+are line numbers.
 """
 
 import csv
@@ -45,16 +45,16 @@ class Table:
 
 def is_table(path: Path) -> bool:
     """Whether a path is a table rather than text, judged by its suffix."""
-    return path.is_dir() or path.suffix.lower() in _READERS
+    return path.suffix.lower() in _READERS
 
 
 def read_table(path: Path) -> Table:
     """Read a whole table."""
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
-    read = _read_saved if path.is_dir() else _READERS.get(path.suffix.lower())
-    if read is None:
-        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)} or a dataset saved to disk.")
+    read = _READERS.get(path.suffix.lower())
+    if read is None or path.is_dir():
+        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)}.")
     columns = read(path)
     if not columns:
         raise DataError(f"{path} is empty.")
@@ -130,16 +130,6 @@ def _read_jsonl(path: Path) -> Columns:
 def _read_parquet(path: Path) -> Columns:
     with convert_errors(lambda error: DataError(f"{path} is not a valid Parquet file ({error}).")):
         return dict(pq.read_table(path).to_pydict())
-
-
-def _read_saved(path: Path) -> Columns:
-    import datasets  # slow, and rarely needed
-
-    with convert_errors(lambda error: DataError(f"{path} is not a dataset saved to disk ({error}).")):
-        data = datasets.load_from_disk(str(path))
-    if isinstance(data, datasets.DatasetDict):
-        raise DataError(f"{path} has the splits {', '.join(data)}. Save one of them.")
-    return dict(data.to_dict())
 
 
 _READERS: dict[str, Callable[[Path], Columns]] = {

@@ -82,21 +82,16 @@ def report(
     return Path(output)
 
 
-def write_report(
-    runs: Sequence[Run], path: Path, panels: Sequence[Panel] = (), notes: Sequence[str] = ()
-) -> Path:
-    """Write the page of some runs, with further panels before theirs and paragraphs of notes at its top.
-
-    Its links are relative to `path`.
-    """
-    if not (runs or panels):
+def write_report(runs: Sequence[Run], path: Path, notes: Sequence[str] = ()) -> Path:
+    """Write the page of some runs, with paragraphs of notes at its top; its links are relative to `path`."""
+    if not runs:
         raise ConfigError("A report needs one run or more.")
     labelled = label_runs(runs)
     with warnings.catch_warnings():  # browsers have more letters than matplotlib's font
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         drawn = [
             (panel, inline_svg(panel.figure, panel.name, panel.title, panel.alt))
-            for panel in (*panels, *panels_of(labelled))
+            for panel in panels_of(labelled)
         ]
     verdicts = [verdict_of(run) for run in labelled]
     families = [family for run in labelled for family in run.measure.families]
@@ -111,7 +106,7 @@ def write_report(
         reliability=reliability_tables(labelled),
         panels=drawn,
         max_rows=_MAX_TABLE_ROWS,
-        explorer=explorer_of(labelled, verdicts) if runs else None,
+        explorer=explorer_of(labelled, verdicts),
         chance=CHANCE,
         stereotypes=STEREOTYPES,
         links=partial(_links, page=path),

@@ -143,9 +143,6 @@ def choice_rate_of_shares(
     predictions: Sequence[Mapping[str, float]],
     references: Sequence[int],
     units: Sequence[Hashable] | None = None,
-    *,
-    draws: int = DRAWS,
-    seed: int = SEED,
 ) -> dict[str, Any]:
     """The rates from the probabilities of each answer's options; missing options have probability 0.
 
@@ -161,7 +158,7 @@ def choice_rate_of_shares(
     if wrong.any():
         index = int(np.argmax(wrong))
         raise DataError.at("predictions", f"index {index}", f"{predictions[index]!r} are no probabilities")
-    result = _frequencies(shares[known], stereotypes[known], sentences[known], draws, seed)
+    result = _frequencies(shares[known], stereotypes[known], sentences[known], DRAWS, SEED)
     return result | {"n_answers": int(known.sum()), "n_without": int((~known).sum())}
 
 
@@ -249,9 +246,6 @@ def repeat_variance(
     references: Sequence[int],
     units: Sequence[Hashable],
     prompts: Sequence[Hashable],
-    *,
-    draws: int = DRAWS,
-    seed: int = SEED,
 ) -> dict[str, Any]:
     """The variance of repeats with its interval over sentences; empty if no prompt has two answers.
 
@@ -283,7 +277,7 @@ def repeat_variance(
     means = np.array([np.mean(prompts_of_one, axis=0) for prompts_of_one in by_sentence.values()])
     result: dict[str, Any] = {"n_repeated": sum(map(len, by_sentence.values()))}
     for name, column in zip(("repeat_variance", "repeat_agreement"), means.T, strict=True):
-        interval = bootstrap.mean_interval(column, draws, seed)
+        interval = bootstrap.mean_interval(column, DRAWS, SEED)
         result |= bootstrap.interval_entries(name, interval, limits=_SHARE)
     readable = [index for index, answer in enumerate(predictions) if answer in VALUES]
     values_read = np.array([VALUES[predictions[index]] for index in readable])

@@ -137,7 +137,7 @@ def join_translations(
     return samples
 
 
-# ---- translations that were made elsewhere: CSV, TSV, JSONL, Parquet or a dataset saved to disk ------------
+# ---- translations that were made elsewhere: CSV, TSV, JSONL or Parquet -------------------------------------
 
 
 def open_file(name: str, language: str) -> Translator:
@@ -147,8 +147,7 @@ def open_file(name: str, language: str) -> Translator:
         raise ConfigError(f"There is no file {path}.")
     digest = hashlib.sha256()
     try:
-        for part in [path] if path.is_file() else sorted(path.rglob("data-*.arrow")):
-            update_hash(digest, part)
+        update_hash(digest, path)
     except OSError as error:
         raise TranslationError(f"{path} cannot be read: {error}.") from error
 

@@ -272,7 +272,7 @@ def test_the_content_of_a_run(bert: str, tmp_path: Path) -> None:
 
 
 def test_python_commands() -> None:
-    arguments = {"model": (1, object()), "config": "en", "output": Path("a b"), "limit": None}
+    arguments = {"model": (1, object()), "config": "en", "output": Path("a b")}
     (*_, code) = python_command(gest_dataset.score, arguments)
     assert code == "import gest_dataset; gest_dataset.score(model=[1, '<object>'], output='a b')"
 
