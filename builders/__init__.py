@@ -10,7 +10,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +28,7 @@ from gest_dataset.builders.config import (
     Dropped,
     Family,
     Fields,
-    File,
+    Files,
     Row,
     read_yaml,
 )
@@ -43,37 +43,24 @@ GROUP = "added"
 # Valid as a folder name, in a shell and for `datasets`
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _ROWS_AT_ONCE = 1000
-Reader = Callable[..., Iterator[Row]]
 
 
 def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
     module, function = entry["read"].split(".")
-    reader: Reader = getattr(import_module(f"gest_dataset.builders.{module}"), function)
-    embedded = PACKAGE / entry["embedded"] if "embedded" in entry else None
+    reader = getattr(import_module(f"gest_dataset.builders.{module}"), function)
     return Config(
         name=name,
         family=FAMILIES[entry["family"]],
         description=entry["description"],
         sources=tuple(entry.get("sources", ())),
         fields=KIND_FIELDS[entry["fields"]],
-        read=partial(_read_rows, reader, entry.get("arguments", ()), embedded),
+        reader=partial(reader, *entry.get("arguments", ())),
         published_rows=entry["rows"],
         languages=tuple(entry.get("languages", ["en"])),
         exact=entry.get("exact", True),
         version=entry.get("version", 1),
-        embedded=embedded,
+        embedded=PACKAGE / entry["embedded"] if "embedded" in entry else None,
     )
-
-
-def _read_rows(
-    reader: Reader,
-    arguments: Sequence[str],
-    embedded: Path | None,
-    files: Mapping[str, File],
-    dropped: Dropped,
-) -> Iterator[Row]:
-    """The rows of a config; not a closure, so that builders can be pickled."""
-    return reader(*arguments, [embedded] if embedded else list(files.values()), dropped)
 
 
 BUILT_IN = {name: _read_config(name, entry) for name, entry in read_yaml("configs.yaml").items()}
@@ -121,7 +108,7 @@ def _custom_config(folder: Path, metadata: dict[str, Any]) -> Config:
         description=metadata["description"],
         sources=(),
         fields=fields,
-        read=partial(_read_custom_rows, path, fields, metadata["dropped"]),
+        reader=partial(_read_custom_rows, path, fields, metadata["dropped"]),
         published_rows=metadata["rows"],
         languages=tuple(metadata["languages"]),
         custom=CustomData(path, metadata_digest(metadata), metadata["licence"]),
@@ -129,7 +116,7 @@ def _custom_config(folder: Path, metadata: dict[str, Any]) -> Config:
 
 
 def _read_custom_rows(
-    path: Path, fields: Fields, left_out: dict[str, int], files: Mapping[str, File], dropped: Dropped
+    path: Path, fields: Fields, left_out: dict[str, int], files: Files, dropped: Dropped
 ) -> Iterator[Row]:
     try:
         content = path.read_bytes()

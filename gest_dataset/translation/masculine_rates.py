@@ -38,10 +38,9 @@ from gest_dataset.translation.translator import Translation, TranslationError, T
 from gest_dataset.version import __version__
 
 PUBLISHED = "published:"  # GEST's own translations of 2023, which are a config
-_TEXTS = ("source", "translation", "gender", "rule")
 _SCHEMA = pa.schema(
     [("id", pa.string()), ("stereotype", pa.int32())]
-    + [(name, pa.string()) for name in _TEXTS]
+    + [(name, pa.string()) for name in ("source", "translation", "gender", "rule")]
     + [("evidence", pa.list_(pa.string())), ("conflict", pa.bool_()), ("problem", pa.string())]
 )
 # What identifies a run besides the convention; `rules` only of languages whose rules a user has added
@@ -165,14 +164,14 @@ class MasculineRates(RunResult):
     def signature(self) -> str:
         """One line that identifies the measurement, to print next to a number."""
         m = self.metadata
+        names = ("translator", "language", "parser", "rules", "limit", "convention")
         return signature(
             gest=m["config"],
             data=m["data_fingerprint"],
             measure=m["measure"],
             system=m["system"],
             revision=m["revision"].removeprefix("sha256:"),
-            **{name: m.get(name) for name in ("translator", "language", "parser", "rules", "limit")},
-            convention=m["convention"],
+            **{name: m.get(name) for name in names},
             version=m["gest_dataset"],
         )
 

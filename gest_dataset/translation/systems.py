@@ -110,7 +110,7 @@ def translate_all(
     wanted = [text for text in dict.fromkeys(texts) if text not in done]
     identity = (translator.name, translator.revision, translator.settings, language)
     keys = {text: cache_key(*identity, text) for text in wanted}
-    folder = Path(store) if store else default_folder()
+    folder = Path(store) if store else cache_directory().parent / "translations"
     stopped = ""
     path = folder / "translations.sqlite3" if translator.cached else Path(":memory:")
     with ResponseCache(path) as cache:
@@ -165,8 +165,3 @@ def translate_distinct(
             f"rerun the same command to resume."
         )
     return {made.source: made for made in work.translations}
-
-
-def default_folder() -> Path:
-    """The folder of cached translations."""
-    return cache_directory().parent / "translations"

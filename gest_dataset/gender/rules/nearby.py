@@ -16,7 +16,6 @@ def nearby(c: Context) -> bool:
         and not c.begins_relative_clause
         # *Jsem ta nejlepší verze*: a demonstrative that a noun follows
         and not (token.form in grammar.demonstratives and any(t.upos in NOUNS for t in c.after[:3]))
-        and not (token.relation == "amod" and c.follows_noun)
         and not any(t.upos == "ADP" and t.form not in grammar.degree_prepositions for t in c.before[-1:])
     )
 
@@ -157,12 +156,7 @@ def governing(c: Context) -> bool:
         and not _follows_relative(c)
         and grammar.is_infinitive(after[0].form)
         and after[0].form not in grammar.words.get("person", {})  # Ukrainian *добра мати*
-        and not any(
-            other.form in grammar.dative_pronouns
-            or c.is_other_person(other)
-            or (other.upos == "PRON" and other.case == "Nom")
-            for other in after[1:]
-        )
+        and not any(map(c.is_other_person, after[1:]))
     )
 
 
