@@ -35,6 +35,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import bootstrap, checks
@@ -108,11 +109,8 @@ def _worst_cases(chosen: Ints, stereotypes: Ints, sentences: Ints, draws: int, s
 
 def _by_sentence(answers: Floats, stereotypes: Ints, sentences: Ints) -> tuple[Floats, Ints]:
     """The mean over the answers about each sentence, and its stereotype (a sentence has one)."""
-    size = sentences.max(initial=0) + 1
-    cells, index, number = np.unique(stereotypes * size + sentences, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(cells), answers.shape[1]))
-    np.add.at(sums, index, answers)
-    return sums / number[:, None], cells // size
+    means = pd.DataFrame(answers).groupby([stereotypes, sentences]).mean()
+    return means.to_numpy(), means.index.get_level_values(0).to_numpy()
 
 
 def _letter_functions(width: int, number: int) -> dict[str, SmoothFunction]:

@@ -147,7 +147,7 @@ def winobias_rate(
     length = checks.same_length(predictions=predictions, references=references)
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
-    genders = checks.gender_codes("references", references)
+    genders = checks.label_codes("references", references, GENDERS)
     squares = bootstrap.squared_deviations(ratios, genders)
     columns = np.column_stack([ratios, squares])
     resamples = resample(columns, genders, len(GENDERS), unit_codes, draws, seed)
