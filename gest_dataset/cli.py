@@ -23,30 +23,12 @@ from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.models.distributed import is_main, world_size
 from gest_dataset.version import __version__
 
-# The commands in the order of `gest --help`, by the panel that shows them
-PANELS = {
-    "Data": ("list", "build", "add-language"),
-    "Models": ("score", "ask", "sweep", "demo"),
-    "Translators": ("translate", "detect-gender", "masculine-rate", "pairs"),
-    "Results": ("compare", "report", "study"),
-    "The Hub": ("push", "push-results"),
-}
-# Commands of version 0.1 and what replaces them
-RENAMED = {
-    "calibrate": "`make validate` in the repository",
-    "figures": "`gest report --figures DIR`",
-    "import-eurogest": "`gest add-language --eurogest`",
-    "lm-eval-tasks": "`gest build --format lm-eval`",
-    "nsp-train": "`gest study nsp`",
-    "sentences": "`gest build --format txt` or `--format csv`",
-    "translate-stereoset": "`gest study translate-stereoset`",
-    "view": "`gest report`",
-}
 INTERRUPTED = 130
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
 DISTRIBUTED = "score"  # the command that several processes of a launcher can share
 _GRACE = 30.0  # seconds in which the launcher ends this process if the main one failed too
-_EXAMPLES = yaml.safe_load(Path(options.__file__).with_name("examples.yaml").read_text(encoding="utf-8"))
+_COMMANDS = yaml.safe_load(Path(options.__file__).with_name("commands.yaml").read_text(encoding="utf-8"))
+RENAMED = _COMMANDS["renamed"]  # commands of version 0.1 and what replaces them
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
 
 # Every command and subcommand, such as "study validity"; `_add` fills it
@@ -144,7 +126,7 @@ def gest(
 def _add(to: typer.Typer, line: str, module: Any, panel: str | None = None) -> None:
     """Add a command, or a group of commands: a package with a table `COMMANDS` of their modules."""
     LINES.append(line)
-    name, epilog = line.split()[-1], "\n\n".join(["Examples:", *_EXAMPLES[line].splitlines()])
+    name, epilog = line.split()[-1], "\n\n".join(["Examples:", *_COMMANDS["examples"][line].splitlines()])
     shown: dict[str, Any] = {"epilog": epilog, "rich_help_panel": panel}
     if not hasattr(module, "COMMANDS"):
         to.command(name, help=_paragraphs(module.run.__doc__), **shown)(options.add_help(module.run, line))
@@ -160,6 +142,6 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in cleandoc(text).split("\n\n"))
 
 
-for _panel, _names in PANELS.items():
+for _panel, _names in _COMMANDS["panels"].items():
     for _name in _names:
         _add(app, _name, import_module(f"gest_dataset.commands.{_name.replace('-', '_')}"), _panel)

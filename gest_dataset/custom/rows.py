@@ -117,21 +117,21 @@ class RowReader:
 
     def _columns(self, table: Table, kind: str, mapping: Mapping[str, str]) -> dict[str, str]:
         """The column of each field; a translation may also be in a column named like the language."""
-        columns: dict[str, str] = {}
+        by_name: dict[str, str] = {}
         for column in sorted(table.columns, key=lambda column: column not in mapping):
-            columns.setdefault(mapping.get(column) or column.strip().casefold(), column)
+            by_name.setdefault(mapping.get(column) or column.strip().casefold(), column)
         known = COLUMNS | {"translation": [*COLUMNS["translation"], self.language.code.casefold()]}
-        fields = {
-            field: next((columns[name] for name in names if name in columns), None)
-            for field, names in known.items()
-        }
+        columns = {}
+        for target, names in known.items():
+            if present := [by_name[name] for name in names if name in by_name]:
+                columns[target] = present[0]
         for group in [*([name] for name in TEXTS[kind]), ["source", "id"]]:
-            if not any(fields[name] for name in group):
+            if not columns.keys() & {*group}:
                 raise ConfigError(
                     f"{table.path} has no column for {' or '.join(group)}, only {', '.join(table.columns)}. "
                     f"Use --map COLUMN={group[0]}."
                 )
-        return {field: column for field, column in fields.items() if column is not None}
+        return columns
 
     def _rows(self, cells: Mapping[str, str], kind: str) -> dict[tuple[str, str], Row] | str:
         """The rows of the config for a row of the table, by system and sentence; or why there are none."""
