@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from datasets import Dataset, load_dataset
 from huggingface_hub import constants
+from matplotlib.figure import Figure
 
 import gest_dataset
 from gest_dataset.builders import CONFIGS
@@ -71,7 +72,16 @@ def put_models(text: str, folder: Path) -> None:
 
 def skip_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures become empty files: tests/report draws them."""
-    monkeypatch.setattr("gest_dataset.report.page.file_bytes", lambda *_: b"")
+
+    def save(figure: Figure, file: Any, **_: Any) -> None:
+        empty = b'<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+        if isinstance(file, str):
+            Path(file).write_bytes(empty)
+        else:
+            file.write(empty)
+
+    monkeypatch.setattr(Figure, "savefig", save)
+    monkeypatch.setattr("gest_dataset.report.panel._write_pdf", lambda *_: None)
     monkeypatch.setattr("gest_dataset.report.page.fit_figure", lambda _: None)
 
 
@@ -300,6 +310,11 @@ def _pairs(page: Page) -> None:
     write_card(page.folder / "my-pairs")
 
 
+def _sweep(page: Page) -> None:
+    suite = "title: A small suite\nconfigs: [demo_en]\nlimit: 32\nmodels: [roberta-base]\n"
+    (page.folder / "suite.yaml").write_text(suite, encoding="utf-8")
+
+
 def _translation(page: Page) -> None:
     page.translate()
     (page.folder / "mine.txt").write_text("I am tired.\nI ran home.\n", encoding="utf-8")
@@ -322,5 +337,6 @@ SURROUNDINGS: Mapping[str, Callable[[Page], None]] = {
     "score-a-model.md": _score_a_model,
     "stereoset-languages.md": _stereoset,
     "studies.md": _studies,
+    "sweep.md": _sweep,
     "translation.md": _translation,
 }
