@@ -6,12 +6,11 @@ The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the
 import json
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import DatasetCardData
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, StrictUndefined
 
 from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
@@ -27,15 +26,13 @@ _LICENCES = ("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-B
 _NO_LICENCE = ("not stated", "unknown")  # by a repository, by a user who added a language
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8"))
+_TEMPLATE = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
+    Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8")
+)
 
 
 def _block(name: str, **values: Any) -> str:
-    template = _template()
-    return "".join(template.blocks[name](template.new_context(values))).strip("\n")
+    return "".join(_TEMPLATE.blocks[name](_TEMPLATE.new_context(values))).strip("\n")
 
 
 def write_card(out: Path) -> Sequence[Built]:
