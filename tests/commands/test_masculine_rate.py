@@ -231,7 +231,7 @@ def test_an_interrupted_run_translates_and_parses_nothing_twice(
 
     parsers = {**module.PARSERS, "stanza": lambda language, model: Parser("counting", parse)}
     monkeypatch.setattr(module, "PARSERS", parsers)
-    monkeypatch.setattr(systems, "default_folder", lambda: tmp_path / "store")
+    monkeypatch.setattr(systems, "cache_directory", lambda: tmp_path / "store" / "datasets")
     monkeypatch.setitem(services.SERVICES, "deepl", replace(services.SERVICES["deepl"], texts=10))
     monkeypatch.setenv("DEEPL_AUTH_KEY", "k3y")
     with loopback.serving(loopback.deepl) as server:
