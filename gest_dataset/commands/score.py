@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from gest_dataset.commands import console, gates, options
+from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError
 
@@ -58,6 +58,7 @@ def run(
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
+    from gest_dataset.commands import gates
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs
@@ -137,10 +138,8 @@ def _show_power(configs: Any, limit: int | None, as_json: bool) -> None:
         rows.append((name, plan.samples, plan.units, *effects))
     console.show_table("Smallest detectable effects (power 80 %)", columns, rows)
     out.print(
-        f"In standard deviations (SD) of a model's scores. one: of one model, beyond the zone of negligible "
-        f"effects; two: the difference of two models whose scores correlate by {CORRELATION:g}; as g_s: of "
-        f"one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it; none: a "
-        f"stereotype or group has less than two samples, so there is no interval."
+        f"In standard deviations (SD) of a model's scores, beyond the zone of negligible effects. two: the "
+        f"difference of two models (correlation {CORRELATION:g}); as g_s: at an SD of {TYPICAL_SPREAD:g}."
     )
 
 

@@ -49,15 +49,7 @@ _template = cache(_SENTENCES.from_string)
 
 @dataclass(frozen=True)
 class Headline:
-    """The number that decides a run's verdict, with its null and the zone of negligible effects.
-
-    `name` is the key in a result, `symbol` the papers' name. A `ratio` is shown on a logarithmic axis.
-    `zone` is the half-width of the negligible zone in standard deviations of the samples (`NAME_spread` of
-    a result; of the logarithm for a ratio): models without stereotypes show effects of that size
-    (docs/limits.md). The zone of a `bounded` number, a difference of shares, is in its own units: shares near
-    0 or 1 hardly vary, so a zone in standard deviations would vanish. `verdict_labels` has a short text for
-    each verdict.
-    """
+    """The number that decides a run's verdict (`headlines` in measures.yaml)."""
 
     name: str
     symbol: str

@@ -77,7 +77,7 @@ def place_model(
         import_extra("bitsandbytes", "quantized")
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns at every matrix product
         quantization = QUANTIZATIONS[settings.quantization] | {"bnb_4bit_compute_dtype": dtype}
-        options["quantization_config"] = BitsAndBytesConfig(**quantization)
+        options["quantization_config"] = BitsAndBytesConfig(**quantization)  # type: ignore[no-untyped-call]
         options["device_map"] = {"": device}
     if settings.device_map is None:
         model, info = from_pretrained(**options)

@@ -97,18 +97,14 @@ class LoadedModel:
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def log_probs(
-        self,
-        queries: Sequence[Query],
-        batch_tokens: int | None = None,
-        description: str = "scoring",
-        cache: ResponseCache | None = None,
+        self, queries: Sequence[Query], batch_tokens: int | None, name: str, cache: ResponseCache | None
     ) -> LogProbs:
         """The values of all queries; those in the cache are not computed again."""
         training = [module for module in self.model.modules() if module.training]
         self.model.eval()  # without dropout
         try:
             budget = self._budget(batch_tokens)
-            return compute_log_probs(queries, self.scorer(), budget, description, cache, self.baseline_seed)
+            return compute_log_probs(queries, self.scorer(), budget, name, cache, self.baseline_seed)
         finally:
             for module in training:
                 module.training = True
@@ -125,7 +121,7 @@ class LoadedModel:
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
             lengths = f"A prompt of {longest} tokens and an answer of {sampling.max_tokens}"
-            raise ModelError(f"{lengths} exceed the {positions} of {self.name}. Use a smaller --max-tokens.")
+            raise ModelError(f"{lengths} exceed the model's {positions} positions: lower --max-tokens.")
         budget = _CHAT_TOKENS.get(self.device.type, _CHAT_TOKENS["cpu"])
         waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
         while waiting:

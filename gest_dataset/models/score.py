@@ -46,14 +46,11 @@ def score(
             or a text with commas or a group (`"en,slavic"`).
         output: The folder of the run (docs/runs.md), or of several runs named after their configs. The same
             call resumes an interrupted run and reads a finished one.
-        settings: The fields of `Settings` and of `Options`, such as `limit`, `templates`, `device`, `dtype`,
-            `batch_tokens`, `revision`, `rules`, `null` and `endpoint`.
+        settings: The fields of `Settings` and `Options`: `limit`, `templates`, `device`, `dtype`, `null`, …
 
     Returns:
-        The `Scores`, or for several configs a dictionary of them. Configs of a group that do not suit the
-        model, and configs that failed, are missing from it, with a warning.
-
-    Under a launcher (accelerate, torchrun) every process makes the same call and gets the same scores.
+        The `Scores`, or for several configs a dictionary of them, without those that do not suit the model
+        or failed (with a warning). Every process of a launcher gets the same scores.
     """
     command = python_command(score, {"model": model, "config": config, "output": output, **settings})
     parts = [config] if isinstance(config, str) else config
@@ -136,7 +133,10 @@ def score_configs(
             distributed.on_main(partial(check_run_folder, path))
         with continue_after_errors(config):
             request = make_request(config, settings)
-            _check(request, name, kind)
+            if reason := _kind_problem(request.probe, kind):
+                raise _unsuitable(request.name, reason, name)
+            if not (request.probe.intersentence and kind == MASKED):  # which may get a next-sentence head
+                request.probe.query_builders(kind, settings)  # refuses unsuitable options
             requests.append((request, path))
     # configs that may need a next-sentence head come last
     requests.sort(key=lambda item: item[0].probe.intersentence)
@@ -199,15 +199,6 @@ def _mismatch(name: str, named: bool, kind: str) -> str:
 def _kind_problem(probe: Probe, kind: str) -> str:
     kinds = " or ".join(sorted(probe.kinds))
     return "" if kind in probe.kinds else f"needs a {kinds} model, and this one is {kind}"
-
-
-def _check(request: Request, model: str, kind: str) -> None:
-    """Refuse a kind of model that cannot be asked, or not with these options."""
-    if request.probe.intersentence and kind == MASKED:
-        return  # its checkpoint may have a next-sentence head
-    if reason := _kind_problem(request.probe, kind):
-        raise _unsuitable(request.name, reason, model)
-    request.probe.query_builders(kind, request.settings)
 
 
 def _unsuitable(config: str, reason: str, model: str) -> SettingError:

@@ -15,6 +15,7 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 from torch.backends import mkldnn
+from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
@@ -39,11 +40,10 @@ _SLICE = 4096  # tokens of the vocabulary in a slice of the output matrix
 
 def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Ids padded on the right, and the attention mask."""
-    ids = torch.full((len(rows), max(map(len, rows))), value, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor(row)
-        mask[i, : len(row)] = 1
+    tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
+    ids = pad_sequence(tensors, batch_first=True, padding_value=value)
+    lengths = torch.tensor(list(map(len, rows)))
+    mask = (torch.arange(ids.shape[1]) < lengths[:, None]).long()
     return ids.to(device), mask.to(device)
 
 
@@ -102,8 +102,11 @@ class Head:
         """ln P (or the logit) of `target[i]` at the state number `row[i]`.
 
         The normaliser of a state is computed once for all of its targets; with `cut`, from slices of the
-        output matrix.
+        output matrix, of which logits need only a few rows.
         """
+        if cut and not normalise:
+            ids, column = torch.unique(target, return_inverse=True)
+            return self.columns(states, ids)[row, column].float()
         values = torch.full((len(row),), torch.nan, device=states.device)
         width = min(_SLICE, self.vocabulary) if cut else self.vocabulary
         step = max(1, _LOGITS_BYTES // (4 * width))
@@ -276,12 +279,8 @@ class LanguageModelScorer(Scorer):
             if not selected.any():
                 continue
             used, index = torch.unique(row[selected], return_inverse=True)
-            if with_normaliser or not self.cuts:
-                some = self.head.values(states[used], index, target[selected], with_normaliser, self.cuts)
-            else:
-                ids, column = torch.unique(target[selected], return_inverse=True)
-                some = self.head.columns(states[used], ids)[index, column].float()
-            values[selected] = some
+            chosen = (states[used], index, target[selected])
+            values[selected] = self.head.values(*chosen, with_normaliser, self.cuts)
         return values.cpu().double().numpy()  # some devices have no float64
 
     def _full_logits(self, sequence: Input) -> Tensor:

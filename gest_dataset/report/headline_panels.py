@@ -27,11 +27,8 @@ _MILLIONS = "million_parameters"
 def _own(run: LabelledRun, **cells: Any) -> Record:
     """A record of a run, which is drawn with the colour of its number."""
     first = {"source": OWN, "model": run.label, "label": run.label, "row": run.label}
-    return {**first, "style": _run_style(run.number), "result": run.result, **cells}
-
-
-def _run_style(number: int) -> dict[str, Any]:
-    return {**figures.series_style(number), "markersize": 8}
+    style = {**figures.series_style(run.number), "markersize": 8}
+    return {**first, "style": style, "result": run.result, **cells}
 
 
 def _theirs(model: str, **cells: Any) -> Record:
@@ -199,8 +196,8 @@ def _by_group(
         for run, result in ((run, result) for where, run, result in found if where == group):
             number = names.index(name_of[run.number])
             cells |= {"label": f"{run.label}, {label}", "series": names[number], "offset": offsets[number]}
-            cells |= {"style": _run_style(number), "result": result, **bounded("g_s", result)}
-            records.append(_own(run, kind=run.kind, **cells))
+            cells |= {"style": {**figures.series_style(number), "markersize": 8}}
+            records.append(_own(run, kind=run.kind, **cells | {"result": result} | bounded("g_s", result)))
     entries = _run_entries(records, "series")
     if any(record["source"] == PUBLISHED for record in records):
         entries.append(legend_entry("published", **STYLES["tick"], markersize=10))

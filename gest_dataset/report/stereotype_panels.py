@@ -85,11 +85,6 @@ def _estimates(result: Result, name: str) -> list[Estimate]:
     return [Estimate.of(result, name, row) for row in range(len(STEREOTYPES))]
 
 
-def _bounds(estimates: Sequence[Estimate], value: str) -> dict[str, Any]:
-    """The columns of some estimates."""
-    return dict(zip((value, "low", "high"), zip(*json_value(estimates), strict=True), strict=True))
-
-
 def _gender_entries(text: str) -> list[Any]:
     """Legend entries for the colours of the genders; `text` has `{}` for women and men."""
     people = {"female": "women", "male": "men"}
@@ -275,7 +270,8 @@ def side_by_side(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             title = f"what it {shows}\n{where}"
             charts.append(Chart(**ways[shows]["chart"], title=title, marks=_marks(estimates)))
             first = {"model": model, "shows": shows, "asked": where}
-            records += _records(first, _bounds(estimates, "value"))
+            columns = zip(*json_value(estimates), strict=True)
+            records += _records(first, dict(zip(("value", "low", "high"), columns, strict=True)))
         texts = {"model": short_name(model)}
         texts["ways"] = ", ".join(f"what it {shows}" for shows in dict.fromkeys(part[0] for part in parts))
         yield _stereotype_panel("side-by-side", charts, records, number=number, shared_axis=False, **texts)

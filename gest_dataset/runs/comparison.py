@@ -226,17 +226,7 @@ class _Sides:
     def difference(
         self, run: int, baseline: int, templates: Sequence[int], draws: int = DRAWS, details: bool = False
     ) -> Difference:
-        """The difference of a run from a baseline in some templates."""
-        pairs, missing = self._pairs(run, baseline, templates)
-        numbers = tuple(template for template in templates if template)
-        names = (self.about, self.labels[run], self.labels[baseline])
-        return _difference(self.pairing.measure, names, numbers, pairs, missing, draws, details)
-
-    def _pairs(self, run: int, baseline: int, templates: Sequence[int]) -> tuple[_Pairs, int]:
-        """The samples that both runs have in all of the templates, and how many only one of them has.
-
-        With several templates each sample has a row of values.
-        """
+        """The difference of a run from a baseline on the samples that both have in all of the templates."""
         a, b = (
             [frame.loc[frame["template"] == template] for template in templates]
             for frame in (self.frames[run], self.frames[baseline])
@@ -246,12 +236,15 @@ class _Sides:
             common, every = common.intersection(part.index, sort=False), every.union(part.index, sort=False)
         columns = list(self.pairing.columns)
         values = [np.hstack([part.loc[common, columns].to_numpy() for part in parts]) for parts in (a, b)]
-        if values[0].shape[1] == 1:
+        if values[0].shape[1] == 1:  # else each sample has a row of values
             values = [side[:, 0] for side in values]
         strata = self.pairing.strata
         references = b[0].loc[common, strata].tolist() if strata else None
         units = sample_units(self.unit, b[0].loc[common, "id"].tolist(), self.rows)
-        return (values[0].tolist(), values[1].tolist(), references, units), len(every) - len(common)
+        pairs = values[0].tolist(), values[1].tolist(), references, units
+        names = (self.about, self.labels[run], self.labels[baseline])
+        numbers, missing = tuple(filter(None, templates)), len(every) - len(common)
+        return _difference(self.pairing.measure, names, numbers, pairs, missing, draws, details)
 
 
 def _is_cross_language(runs: Sequence[Run]) -> bool:

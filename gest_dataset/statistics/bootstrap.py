@@ -328,11 +328,6 @@ def deviation_of_squares(squares: Floats, strata: Ints) -> float:
     return math.sqrt(means.mean()) if several.any() else math.nan
 
 
-def pooled_deviation(values: Floats, strata: Ints) -> float:
-    """The standard deviation within strata: the root of their mean variance."""
-    return deviation_of_squares(squared_deviations(values, strata), strata)
-
-
 def standardised(effect: SmoothFunction, strata: Ints, number: int) -> SmoothFunction:
     """An effect divided by the standard deviation within strata (Cohen's d).
 

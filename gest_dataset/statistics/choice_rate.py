@@ -281,4 +281,5 @@ def repeat_variance(
         result |= bootstrap.interval_entries(name, interval, limits=_SHARE)
     readable = [index for index, answer in enumerate(predictions) if answer in VALUES]
     values_read = np.array([VALUES[predictions[index]] for index in readable])
-    return result | {"answer_variance": bootstrap.pooled_deviation(values_read, strata[readable]) ** 2}
+    squares = bootstrap.squared_deviations(values_read, strata[readable])
+    return result | {"answer_variance": bootstrap.deviation_of_squares(squares, strata[readable]) ** 2}

@@ -66,9 +66,10 @@ def mean_correlation(values: Floats, pairs: Sequence[tuple[int, int]]) -> tuple[
     sides = np.array(pairs).T
 
     def mean_of(rows: Floats) -> float:
-        varies = np.ptp(rows[:, np.unique(sides)], axis=0) > 0
+        if (np.ptp(rows[:, np.unique(sides)], axis=0) == 0).any():
+            return math.nan
         with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.corrcoef(rows, rowvar=False)[tuple(sides)].mean()) if varies.all() else math.nan
+            return float(np.asarray(np.corrcoef(rows, rowvar=False))[tuple(sides)].mean())
 
     mean = mean_of(values)
     if math.isnan(mean) or number < MIN_ROWS or np.isclose(abs(mean), 1, rtol=0, atol=1e-12):

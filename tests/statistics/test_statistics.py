@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from gest_dataset import statistics
-from gest_dataset.statistics.bootstrap import pooled_deviation
+from gest_dataset.statistics.bootstrap import deviation_of_squares, squared_deviations
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, resample_templates
 
 FEW = 200  # draws, where bounds do not matter
@@ -381,5 +381,6 @@ def test_spreads_of_quadruplets() -> None:
 
 
 def test_strata_of_one_have_no_spread() -> None:
-    assert pooled_deviation(np.array([1.0, 5.0, 7.0]), np.array([0, 1, 1])) == pytest.approx(math.sqrt(2))
-    assert math.isnan(pooled_deviation(np.array([1.0, 2.0]), np.array([0, 1])))
+    for values, strata, expected in (([1, 5, 7], [0, 1, 1], math.sqrt(2)), ([1, 2], [0, 1], math.nan)):
+        squares = squared_deviations(np.array(values, dtype=float), np.array(strata))
+        assert deviation_of_squares(squares, np.array(strata)) == pytest.approx(expected, nan_ok=True)

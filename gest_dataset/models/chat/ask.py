@@ -330,8 +330,7 @@ def _count_readings(table: pa.Table, model: str) -> dict[str, Any]:
     scored = len(frame) - sum(skipped.values())
     if not scored:
         problems = Counter(skipped).most_common(3)
-        reasons = "; ".join(f"{number} x {reason}" for reason, number in problems)
-        shown = [text for reason, _ in problems for text in examples[reason][:1]]
+        reasons = "; ".join(f"{number} x {reason} {examples[reason][:1]}" for reason, number in problems)
         advice = " Allow longer answers with --max-tokens." if CUT in skipped else ""
-        raise ScoringError(f"No answer of {model} could be read: {reasons}. {shown}{advice}")
+        raise ScoringError(f"No answer of {model} could be read: {reasons}.{advice}")
     return {"asked": len(frame), "scored": scored, "skipped": skipped, "examples": examples}

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -104,10 +103,10 @@ class Client:
             try:
                 while not client.stopped.is_set():
                     with lock:
-                        chosen = list(islice(items, 1))
-                    if not chosen:
+                        item = next(items, None)
+                    if item is None:
                         break
-                    completed.put((chosen[0], function(client, chosen[0])))
+                    completed.put((item, function(client, item)))
             except BaseException as problem:
                 client.stopped.set()
                 error = problem

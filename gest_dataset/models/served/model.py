@@ -101,15 +101,11 @@ class ServedModel:
         )
 
     def log_probs(
-        self,
-        queries: Sequence[Query],
-        batch_tokens: int | None = None,
-        description: str = "scoring",
-        cache: ResponseCache | None = None,
+        self, queries: Sequence[Query], batch_tokens: int | None, name: str, cache: ResponseCache | None
     ) -> LogProbs:
         able = self.capabilities
         items, sources = completions.make_plan(queries, able)
-        values = self._item_values(items, description, cache)
+        values = self._item_values(items, name, cache)
         reason, notes = "the server's value is not finite", [*self._tokenizer[1]]
         if able.prefix_tokens:
             notes.append(f"the server puts {able.prefix_tokens} token(s) of its own before the ids")
@@ -122,7 +118,7 @@ class ServedModel:
         return LogProbs(of_queries, passes, SERVER, tuple(notes), reason)
 
     def _item_values(
-        self, items: Sequence[Item], description: str, cache: ResponseCache | None
+        self, items: Sequence[Item], name: str, cache: ResponseCache | None
     ) -> dict[Item, Values]:
         """The values of every item, from the cache or the server."""
         if cache is not None:  # of a run that may have been started with another model of this name
@@ -148,7 +144,7 @@ class ServedModel:
             return completions.request_values(client, self.name, self.capabilities, batch, texts)
 
         progress = ProgressWriter(len(items), "prompts")
-        bar = tqdm(total=len(items), initial=len(values), desc=description, disable=None, leave=False)
+        bar = tqdm(total=len(items), initial=len(values), desc=name, disable=None, leave=False)
         batches = completions.make_batches(missing, self.capabilities)
         with bar, closing(self.client.map(send, batches)) as completed:
             for results in completed:
