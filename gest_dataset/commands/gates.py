@@ -1,15 +1,14 @@
 """Limits that turn `gest score` into a gate for CI: `--fail-above` and `--fail-unless-below`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gest_dataset.errors import ConfigError
-
-if TYPE_CHECKING:
-    from gest_dataset.models.score import Outcome
+from gest_dataset.measures import MEASURES, NUMBERS
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.result import TYPICAL_SPREAD, estimates, within_placebo
+from gest_dataset.models.score import Outcome
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
 # Below it the scores of a ratio differ by less than 1 % between samples, which no trained model's do
@@ -26,8 +25,6 @@ class Limit(NamedTuple):
 
 def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
     """The limits of an option, NAME=VALUE."""
-    from gest_dataset.measures import NUMBERS  # imports datasets
-
     limits = []
     for text in texts or []:
         name, _, number = text.partition("=")
@@ -45,10 +42,6 @@ def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
 
 def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], list[str]]:
     """Messages on numbers that fail their limit, and notes on those that pass but may be above it."""
-    from gest_dataset.measures import MEASURES  # imports datasets
-    from gest_dataset.measures.grid import Estimate
-    from gest_dataset.measures.result import TYPICAL_SPREAD, estimates, within_placebo
-
     failures, notes = [], []
     for option, name, limit in limits:
         found = [(run, estimate) for run in outcome.runs for estimate in estimates(run.result, name)]

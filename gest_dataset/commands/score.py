@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from gest_dataset.commands import console, gates, options
+from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError
 
@@ -58,6 +58,7 @@ def run(
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
+    from gest_dataset.commands import gates
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs

@@ -121,7 +121,7 @@ class LoadedModel:
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
             lengths = f"A prompt of {longest} tokens and an answer of {sampling.max_tokens}"
-            raise ModelError(f"{lengths} exceed the {positions} of {self.name}. Use a smaller --max-tokens.")
+            raise ModelError(f"{lengths} exceed the model's {positions} positions: lower --max-tokens.")
         budget = _CHAT_TOKENS.get(self.device.type, _CHAT_TOKENS["cpu"])
         waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
         while waiting:

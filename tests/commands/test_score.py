@@ -87,7 +87,7 @@ def test_several_configs(gest: Gest) -> None:
     assert f"; {len(wanted)} kept" in verbose.stdout
     for config, output, message in (
         ("en,winobias", "all/en", "which is not part of a folder of runs"),
-        ("en", "all", "all contains several runs"),
+        ("en", "all", "which is not part of a run"),
     ):
         refused = gest("score", "bert", "--config", config, "--output", output)
         assert refused.returncode == 1
