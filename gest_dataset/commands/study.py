@@ -208,7 +208,7 @@ def translate_stereoset(
     rows.append(("texts corrected", *(one.counts["corrected_texts"] for one in tests)))
     rows.append(("translated", *(one.counts["rows"] for one in tests)))
     columns = ("samples", *(one.test for one in tests))
-    show_table(f"StereoSet, {system} to {language}", columns, rows, total=True)
+    show_table(f"StereoSet, {system} to {language}", columns, rows)
     if problems := sum(len(one.problems) for one in tests):
         err.print(f"{output / translation.PROBLEMS_FILE}: {problems:,} problems to check")
     for one in tests:
