@@ -87,7 +87,7 @@ def test_several_configs(gest: Gest) -> None:
     assert f"; {len(wanted)} kept" in verbose.stdout
     for config, output, message in (
         ("en,winobias", "all/en", "which is not part of a folder of runs"),
-        ("en", "all", "all contains several runs"),
+        ("en", "all", "which is not part of a run"),
     ):
         refused = gest("score", "bert", "--config", config, "--output", output)
         assert refused.returncode == 1
@@ -191,6 +191,9 @@ def test_gates(gest: Gest) -> None:
         done = gest(*command, f"--fail-{option}", limit)
         assert done.returncode == code, done.stderr
         assert message in " ".join(done.stderr.split())
+    done = gest(*command, "--fail-unless-below", "g_s=1.05")
+    power = "The gate g_s=1.05 on demo_en: a model with a true g_s of 1 passes in 80 % of cases if its scores"
+    assert power in " ".join(done.stderr.split())
     done = gest("score", "bert", "--limit", "3", "--fail-above", "g_s=1")
     assert done.returncode == 1
     assert "has no interval" in done.stderr
