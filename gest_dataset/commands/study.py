@@ -195,13 +195,14 @@ def translate_stereoset(
     """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation
+    from gest_dataset.studies.stereoset_checks import PROBLEMS
 
     loading = options.translator_options(locals())
     system = options.system_of(system, translations)
     command = command_line()
     tests = translation.translate_stereoset(language, system, output, corrections, limit, command, **loading)
     rows = [("in English", *(one.counts["samples"] for one in tests))]
-    for kind, leaves_out in translation.PROBLEMS.items():
+    for kind, leaves_out in PROBLEMS.items():
         numbers = [one.counts["samples_by_problem"].get(kind, 0) for one in tests]
         if any(numbers):
             rows.append((f"{kind}{' (left out)' if leaves_out else ''}", *numbers))
