@@ -25,7 +25,10 @@ _PACKAGE_LICENCE = "Apache-2.0"
 
 @dataclass(frozen=True)
 class Family:
-    """A dataset with one or more configs; its texts (`families.ini`) are a section of the dataset card."""
+    """A dataset with one or more configs; its texts (`families.ini`) are a section of the dataset card.
+
+    The last three go to the header of the card, in the Hub's terms, and may be empty.
+    """
 
     name: str
     title: str
@@ -33,6 +36,9 @@ class Family:
     homepage: str
     citation: str
     limits: str
+    annotations_creators: str = ""
+    language_creators: str = ""
+    source_datasets: str = ""
 
 
 def _read_families() -> dict[str, Family]:

@@ -5,16 +5,9 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     import gest_dataset
     from datasets import load_dataset
     load_dataset("gest", "sk_pairs")
-    import evaluate
-    evaluate.load("gest_stereotype_rate")
     gest_dataset.score("xlm-roberta-base", "sk_pairs", output="mine").result()
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
-    gest_dataset.compare(["theirs", "mine"]).differences
-    gest_dataset.report(["theirs", "mine"], "report.html")
-    gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
-    gest_dataset.import_eurogest("EuroGEST", ["sk"])
-    gest_dataset.push("your-name/gest", "sk_pairs")
-    gest_dataset.push_results("mine", "your-name/my-model", dataset="your-name/gest")
+    gest_dataset.report(["mine"], "report.html")
 """
 
 from importlib import import_module

@@ -145,13 +145,9 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write an indented JSON file."""
-    write_file(path, f"{json_text(content)}\n")
-
-
-def json_text(content: Any) -> str:
-    """Indented JSON; control characters are escaped."""
-    return printable(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
+    """Write an indented JSON file; control characters are escaped."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    write_file(path, f"{printable(text)}\n")
 
 
 def json_value(value: Any) -> Any:

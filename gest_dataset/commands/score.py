@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 
 import typer
 
-from gest_dataset.commands import console, gates, options
+from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
+    from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
     from gest_dataset.models.scores import ScoredRun
 
@@ -58,6 +59,7 @@ def run(
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
+    from gest_dataset.commands import gates
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs
@@ -73,7 +75,7 @@ def run(
     if data is not None:
         configs = read_user_data(data, config)
     if power:
-        _show_power(configs, limit, as_json)
+        _show_power(_power_analyses(configs, limit), as_json)
         return
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
@@ -86,6 +88,8 @@ def run(
         if not as_json:
             _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
+    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
+        err.print(line)
     flat, command = output is not None, console.command_line()
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
     if not distributed.is_main():
@@ -114,18 +118,24 @@ def run(
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _show_power(configs: Any, limit: int | None, as_json: bool) -> None:
+def _power_analyses(configs: Any, limit: int | None) -> dict[str, PowerAnalysis]:
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD, power_analysis
-    from gest_dataset.storage import json_value
+    from gest_dataset.measures.result import power_analysis
 
     plans = {}
     for name in configs if isinstance(configs, dict) else ["data"]:
         dataset = rows_of(name) if isinstance(configs, dict) else configs
         dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
         plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
+    return plans
+
+
+def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
+    from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD
+    from gest_dataset.storage import json_value
+
     if as_json:
         console.show_json(json_value({name: asdict(plan) for name, plan in plans.items()}))
         return
@@ -195,17 +205,13 @@ def _show_run(run: ScoredRun, verbose: bool) -> None:
 
 
 def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:
-    from gest_dataset.published.models import rank_among_published
     from gest_dataset.storage import json_value
 
     runs = []
     for run in outcome.runs:
         facts = run.scores.metadata
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
-        entry |= {"signature": run.scores.signature, "metadata": facts, "standing": None}
-        if published := rank_among_published(facts, run.result):
-            entry["standing"] = published.text()
-        runs.append(entry)
+        runs.append({**entry, "signature": run.scores.signature, "metadata": facts})
     return json_value(
         {
             "runs": runs,

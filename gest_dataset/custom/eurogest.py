@@ -3,10 +3,9 @@
 On the Hub it is one dataset with a split for each language, a file named after it (`Slovak.csv`) with the
 columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has a pair (its translation
 shows the speaker's gender) or a neutral translation. A local copy is such a file, or a folder with files
-whose path has a language's English name or code. All translations are by Google Translate.
+named after a language or its code. All translations are by Google Translate.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +38,6 @@ LICENCE = "Apache-2.0"
 EMPTY = "neither a pair nor a neutral sentence"
 HALF = "a pair with one side missing"
 _TEXTS = ("source", "masculine", "feminine", "neutral")
-_SHARD = re.compile(r"-\d{5}-of-\d{5}$")  # of a Parquet file that is one of several
 _FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
@@ -105,7 +103,7 @@ def download() -> Path:
 
 
 def files_by_language(data: Path) -> dict[str, list[Path]]:
-    """The files of a copy by the language in their path; `data` may be a single file."""
+    """The files of a copy by language; `data` may be a single file."""
     if not data.exists():
         raise ConfigError(f"There is no file or folder {data}.")
     data = data.resolve()
@@ -113,10 +111,9 @@ def files_by_language(data: Path) -> dict[str, list[Path]]:
     codes |= {code: code for code in eurogest_languages()}
     by_language: dict[str, list[Path]] = {}
     for file in [data] if data.is_file() else sorted(data.rglob("*.*")):
-        names = _SHARD.sub("", file.stem).casefold(), file.parent.name.casefold()
-        code = codes.get(names[0]) or codes.get(names[1])
-        if code and file.suffix.lower() in SUFFIXES:
-            by_language.setdefault(code, []).append(file)
+        name = file.stem.casefold()
+        if name in codes and file.suffix.lower() in SUFFIXES:
+            by_language.setdefault(codes[name], []).append(file)
     if not by_language:
         raise ConfigError(
             f"{data} has no file of EuroGEST. Name the files by language, like Slovak.csv or sk.parquet."

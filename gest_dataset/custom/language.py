@@ -2,7 +2,6 @@
 
 import dataclasses
 import shlex
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -40,11 +39,6 @@ class AddedLanguage:
     files: Mapping[str, FileRows]  # by kind: `translations` and `pairs`
     confirmed: int | None  # pairs whose genders the rules confirm; None if they were not checked
     report: Path  # the CSV file with the rejected rows
-
-    def sentences(self, kind: str) -> Counter[int]:
-        """The number of sentences with a translation or a pair, by stereotype."""
-        rows = self.files[kind].rows if kind in self.files else []
-        return Counter({row["sentence_id"]: row["stereotype"] for row in rows}.values())
 
 
 def language_of(

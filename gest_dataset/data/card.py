@@ -5,7 +5,8 @@ The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
+_SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
 # Licences of the table of sources that the Hub knows, by the same name in lower case
 _LICENCES = ("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
 _NO_LICENCE = ("not stated", "unknown")  # by a repository, by a user who added a language
+_BIBTEX = re.compile(r"^  (\w+) = \{(.*?)\},?$", re.MULTILINE | re.DOTALL)  # a field of an entry
 
 
 @lru_cache(maxsize=1)
@@ -70,23 +73,50 @@ def card_sections(
             version=__version__,
         ),
         "configs": _block("configs", repo=repo, builds=builds),
-        "licences": _block("licences", families=families, configs=configs),
+        "licences": _block("licences", table=_licence_table(families, configs)),
         **{f"family {family.name}": _family_section(family, configs, builds) for family in families},
         "uses": _block("uses"),
         "citation": _block("citation", citation="\n\n".join(papers(families))),
     }
 
 
+def _licence_table(families: Sequence[Family], configs: Sequence[Config]) -> list[list[str]]:
+    """The rows of the table of licences; a source or paper has its links where it first occurs."""
+    table, linked = [], set[str]()
+    for family in families:
+        licences = dict.fromkeys(config.licence for config in configs if config.family == family)
+        link = r"\1" if family.homepage in linked else r"[\1](\g<0>)"
+        source = re.sub(r"^https?://[^/]+/(?:project/)?(.*?)/?$", link, family.homepage)
+        entries = papers([family])
+        names = [_paper(entry, with_links=entry not in linked) for entry in entries]
+        table.append([family.title, "; ".join(licences), source, ", ".join(filter(None, names))])
+        linked.update([family.homepage, *entries])
+    return table
+
+
 def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[Built]) -> str:
     """What a family has in common; fields are described where they first occur, with an example row."""
-    members = [config for config in configs if config.family == family]
+    described: dict[tuple[str, ...], Family] = {}
+    places: dict[tuple[str, str], tuple[Family, tuple[str, ...]]] = {}  # of each field's description
+    for config in configs:
+        fields = tuple(config.fields)
+        described.setdefault(fields, config.family)
+        for name, field in config.fields.items():
+            places.setdefault((name, field.meaning), (config.family, fields))
     groups = []
-    for fields in dict.fromkeys(tuple(config.fields) for config in members):
-        first = next(config for config in configs if tuple(config.fields) == fields)
-        alike = [config for config in members if tuple(config.fields) == fields]
-        # a name for all languages: stereoset_LANG_intrasentence
-        names = [config.name.replace(f"_{config.languages[0]}_", "_LANG_") for config in alike]
-        groups.append((first.family, list(dict.fromkeys(names)), alike[0].fields))
+    members = [config for config in configs if config.family == family]
+    for fields, home in described.items():
+        if alike := [config for config in members if tuple(config.fields) == fields]:
+            own, repeated = {}, defaultdict(list)
+            for name, field in alike[0].fields.items():
+                place, first = places[name, field.meaning]
+                if (place, first) == (family, fields):
+                    own[name] = field
+                else:
+                    repeated["above" if place == family else f"in *{place.title}*"].append(name)
+            # a name for all languages: stereoset_LANG_intrasentence
+            names = [config.name.replace(f"_{config.languages[0]}_", "_LANG_") for config in alike]
+            groups.append((home, list(dict.fromkeys(names)), own, repeated))
     return _block(
         "family",
         family=family,
@@ -101,6 +131,21 @@ def papers(families: Iterable[Family]) -> list[str]:
     return [re.sub(r"\n {3,}", " ", entry) for entry in entries]
 
 
+def _paper(entry: str, *, with_links: bool) -> str:
+    """A paper's authors and year, from its BibTeX entry, with links to it and to its preprint."""
+    fields = dict(_BIBTEX.findall(entry))
+    if not {"author", "url"} <= fields.keys():
+        return ""
+    authors = fields["author"].split(" and ")
+    name = re.sub("[{}]", "", authors[0].partition(",")[0])
+    label = f"{name}{' et al.' if len(authors) > 1 else ''} ({fields['year']})"
+    if not with_links:
+        return label
+    preprint = f"https://arxiv.org/abs/{fields.get('eprint')}"
+    other = f", [arXiv]({preprint})" if "eprint" in fields and preprint != fields["url"] else ""
+    return f"[{label}]({fields['url']}){other}"
+
+
 def _example(built: Built) -> str:
     """The first row of a config as JSON, a field per line."""
     row = read_table(built.path).slice(0, 1).to_pylist()[0]
@@ -111,30 +156,48 @@ def _example(built: Built) -> str:
 def built_header(builds: Sequence[Built]) -> str:
     """The YAML header of a card with these configs."""
     codes = {code for built in builds for code in built.config.languages}
+    languages = [code for code in LANGUAGES if code in codes]
+    families = list(dict.fromkeys(built.config.family for built in builds))
+    origins = {
+        key: list(dict.fromkeys(filter(None, (getattr(family, key) for family in families))))
+        for key in ("annotations_creators", "language_creators", "source_datasets")
+    }
     return card_header(
         TITLE,
-        [code for code in LANGUAGES if code in codes],
-        [built.config.name for built in builds],
+        languages,
+        {built.config.name: built.rows for built in builds},
+        **{key: values for key, values in origins.items() if values},
+        multilinguality=["multilingual" if len(languages) > 1 else "monolingual"],
         license=hub_ids(built.config.licence for built in builds),
         task_categories=["fill-mask", "text-generation", "translation"],
+        size_categories=[size_category(sum(built.rows for built in builds))],
     )
 
 
-def card_header(title: str, languages: Sequence[str], configs: Iterable[str], **values: Any) -> str:
-    """The YAML header of a card, which the Hub and `load_dataset` read."""
-    entries = []
-    for name in configs:
+def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], **values: Any) -> str:
+    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config."""
+    configs = []
+    for name in rows:
         files = [{"split": "test", "path": f"{name}/test-*.parquet"}]
         default = {"default": True} if name == DEFAULT_CONFIG else {}
-        entries.append({"config_name": name, **default, "data_files": files})
+        configs.append({"config_name": name, **default, "data_files": files})
     data = DatasetCardData(
         pretty_name=title,
         language=list(languages),
         tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
-        configs=entries,
+        configs=configs,
+        dataset_info=[
+            {"config_name": name, "splits": [{"name": "test", "num_examples": number}]}
+            for name, number in rows.items()
+        ],
         **values,
     )
     return str(data)
+
+
+def size_category(rows: int) -> str:
+    """The Hub's size category for a number of rows."""
+    return next((name for bound, name in _SIZES.items() if rows < bound), "100K<n<1M")
 
 
 def hub_ids(licences: Iterable[str]) -> list[str]:

@@ -21,6 +21,13 @@ from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
 _QUOTED = re.compile(r'"[^"]*"')
+# Encodings of older files, each with letters that are usual in its texts
+_LETTERS = {
+    "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
+    "WINDOWS-1250": "áäčďéěíĺľňóôöŕřšťúůüýžąćęłńśźżăâîđőű",
+    "WINDOWS-1257": "ąčęėįšųūžāēģīķļņ",
+    "WINDOWS-1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєўјљњћђџ",
+}
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 Columns = Mapping[str, Sequence[Any]]
 
@@ -81,12 +88,17 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
 
-    name = "UTF-16" if b"\0" in content else "ENCODING"
+    def usual(encoding: str) -> int:
+        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
+        return sum(text.count(letter) for letter in _LETTERS[encoding])
+
+    encoding = "UTF-16" if b"\0" in content else max(_LETTERS, key=usual)
+    name = encoding.partition(" ")[0]
     raise DataError.at(
         path,
         line,
-        f"this is not UTF-8. Save the file as UTF-8, or convert it: iconv -f {name} -t UTF-8 {path.name} > "
-        f"{path.stem}-utf8{path.suffix}",
+        f"this is not UTF-8, but probably {encoding}. Save the file as UTF-8, or convert it: iconv -f {name} "
+        f"-t UTF-8 {path.name} > {path.stem}-utf8{path.suffix}",
     )
 
 

@@ -13,7 +13,7 @@ from gest_dataset.gender.rules.engine import contexts_of, decide, quoted_spans, 
 from gest_dataset.gender.rules.subjects import first_person
 from gest_dataset.gender.tokens import Token
 from gest_dataset.probes import pronouns
-from gest_dataset.probes.pronouns import Character
+from gest_dataset.probes.prompts import Reading
 
 _THIRD_PERSON = {
     **dict.fromkeys(("on", "він", "ён", "он", "той"), MALE),
@@ -78,7 +78,7 @@ class GenderDetector:
             detections.append(Detection(decision.gender, decision.rule, evidence, decision.conflict, spans))
         return detections
 
-    def characters(self, texts: Sequence[str]) -> list[Character]:
+    def characters(self, texts: Sequence[str]) -> list[Reading]:
         """The gender of the main character of each text."""
         parses = parse_texts(texts, self.language, self.parser, self.cache)
         return [character(parse, self.grammar) for parse in parses]
@@ -114,7 +114,7 @@ def explain(text: str, detection: Detection, marks: tuple[str, str] = ("[", "]")
     return f"{text}  ({detection.gender}{conflict}: {reason})"
 
 
-def character(parse: ParsedText, grammar: Grammar) -> Character:
+def character(parse: ParsedText, grammar: Grammar) -> Reading:
     """The gender of the main character of a story, by the verbs in the past tense (docs/ask.md).
 
     A past tense in the singular shows the gender of its subject. It counts if the subject is a name, a
@@ -123,7 +123,7 @@ def character(parse: ParsedText, grammar: Grammar) -> Character:
     quotation marks.
     """
     if parse.problem:
-        return Character(UNKNOWN, (), parse.problem)
+        return Reading(UNKNOWN, problem=parse.problem)
     quotations = quoted_spans(parse.latin)
     words: Counter[tuple[str, str]] = Counter()
     for context in (c for sentence in parse.sentences for c in contexts_of(sentence, grammar)):

@@ -14,11 +14,11 @@ from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.build import Built
-from gest_dataset.data.card import built_header, card_sections
+from gest_dataset.data.card import built_header, card_sections, size_category
 from gest_dataset.errors import HubError, convert_errors, describe_error
 
 Header = dict[str, Any]
-_INFO = "dataset_info"  # facts about configs that `datasets` checks
+_BY_CONFIG = ("configs", "dataset_info")  # lists with one mapping per config
 _NAME = "config_name"
 _BEGIN = "<!-- gest push: begin {key} -->"
 _END = "<!-- gest push: end -->"
@@ -57,9 +57,9 @@ def read_header(card: bytes, repo: str) -> Header:
     return _split(card, repo)[1]
 
 
-def configs_of(header: Mapping[str, Any]) -> dict[str, Header]:
-    """The entries of the configs by name."""
-    return {str(entry[_NAME]): entry for entry in header.get("configs", [])}
+def configs_of(header: Mapping[str, Any], key: str = "configs") -> dict[str, Header]:
+    """The entries of a list by the name of the config."""
+    return {str(entry[_NAME]): entry for entry in header.get(key, [])}
 
 
 def default_config(header: Mapping[str, Any]) -> str | None:
@@ -95,7 +95,7 @@ def _parse_header(text: str, repo: str) -> Header:
     """Parse a header; a dataset without configs is one named `default`."""
     with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
         header: Header = yaml.load(text, _Loader) or {}
-        for key in ("configs", _INFO):
+        for key in _BY_CONFIG:
             if entries := header.get(key):
                 entries = [entries] if isinstance(entries, dict) else entries
                 header[key] = [{_NAME: "default", **entry} for entry in entries]
@@ -108,16 +108,16 @@ def _merge_header(theirs: Header, ours: Header) -> Header:
     Lists are extended, and other values that exist are never replaced. The default config stays the default.
     """
     merged: Header = dict(theirs)
+    languages = {*_as_list(theirs.get("language")), *ours["language"]}
+    ours["multilinguality"] = ["multilingual" if len(languages) > 1 else "monolingual"]
     for key, value in ours.items():
         existing = _as_list(theirs.get(key))
-        if key == "configs":
-            merged[key] = list((configs_of(theirs) | configs_of(ours)).values())
+        if key in _BY_CONFIG:
+            merged[key] = list((configs_of(theirs, key) | configs_of(ours, key)).values())
         elif not isinstance(value, list):
             merged.setdefault(key, value)
         elif not {*value} <= {*existing}:
             merged[key] = list(dict.fromkeys([*existing, *value]))
-    infos = [entry for entry in merged.pop(_INFO, []) if entry[_NAME] not in configs_of(ours)]
-    merged |= {_INFO: infos} if infos else {}
     default = default_config(theirs)
     if default is not None and len(merged["configs"]) > 1:
         unmarked = [{key: entry[key] for key in entry if key != "default"} for entry in merged["configs"]]
@@ -125,6 +125,11 @@ def _merge_header(theirs: Header, ours: Header) -> Header:
             {_NAME: default, "default": True, **entry} if entry[_NAME] == default else entry
             for entry in unmarked
         ]
+    infos = configs_of(merged, "dataset_info")
+    if "size_categories" not in theirs or configs_of(merged).keys() <= infos.keys():
+        splits = [split for info in infos.values() for split in info.get("splits") or []]
+        rows = sum(int(split.get("num_examples", 0)) for split in splits)
+        merged["size_categories"] = [size_category(rows)]
     return merged
 
 

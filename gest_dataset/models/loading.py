@@ -55,6 +55,7 @@ class LoadedModel:
     """A transformers model with its tokenizer.
 
     A model of the caller is never changed. `baseline_seed` is the seed of a random baseline, else 0.
+    `load_float32` loads the same model in float32.
     """
 
     model: Any
@@ -66,6 +67,7 @@ class LoadedModel:
     requested_revision: str | None = None
     quantization: str | None = None
     baseline_seed: int = 0
+    load_float32: Callable[[], LoadedModel] | None = None
 
     @property
     def device(self) -> torch.device:
@@ -121,7 +123,7 @@ class LoadedModel:
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
             lengths = f"A prompt of {longest} tokens and an answer of {sampling.max_tokens}"
-            raise ModelError(f"{lengths} exceed the {positions} of {self.name}. Use a smaller --max-tokens.")
+            raise ModelError(f"{lengths} exceed the model's {positions} positions: lower --max-tokens.")
         budget = _CHAT_TOKENS.get(self.device.type, _CHAT_TOKENS["cpu"])
         waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
         while waiting:
@@ -158,7 +160,10 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
         loaded = _wrap_objects(model, settings)
     if loaded.kind == NSP and (labels := loaded.model.config.num_labels) != 2:
         raise ModelError(f"{loaded.name!r} has {labels} labels; a next-sentence model has two.")
-    return loaded
+    if settings.device_map is not None or settings.quantization is not None:
+        return loaded  # it would hardly fit into memory in float32
+    in_float32 = replace(settings, dtype="float32")
+    return replace(loaded, load_float32=partial(load_model, model, in_float32, next_sentence))
 
 
 def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:

@@ -14,6 +14,7 @@ from typing import Any
 
 import datasets
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from gest_dataset.builders import CONFIGS, get_config
@@ -41,6 +42,7 @@ from gest_dataset.statistics import placebo
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+PRECISION_SAMPLES = 16  # that are scored again in float32
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -187,7 +189,7 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
 
 
 def score_request(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
-    """The scores, with the headlines of random baselines if requested."""
+    """The scores, with the headlines of random baselines if requested and the error of half precision."""
     scores = compute_scores(model, request, cache)
     metadata = dict(scores.metadata)
     if request.settings.null:
@@ -197,6 +199,21 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
             result = compute_scores(random_baseline(model, seed), request, cache).result()
             headline = Estimate.of(result, request.measure.headline(result).name)
             metadata["null"].append(headline.value)
+    half = metadata["dtype"] in ("bfloat16", "float16")
+    if half and isinstance(model, LoadedModel) and model.load_float32:
+        ids = sample_ids(scores.table)
+        rows = request.rows.filter(lambda name: name in ids, input_columns="id")
+        exact = compute_scores(model.load_float32(), replace(request, rows=rows))
+        error = precision_error(request.measure, scores.table, exact.table)
+        dtype = metadata["dtype"]
+        note = f"{dtype}: no sample has a score both in this type and in float32"
+        if error["samples"]:
+            note = (
+                f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
+                f"{error['largest']:.2g}, on {error['samples']} samples that were also scored in float32"
+            )
+        metadata["precision"] = error
+        metadata["notes"] = [*metadata["notes"], note]
     return replace(scores, metadata=metadata)
 
 
@@ -298,3 +315,33 @@ def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: dat
     for i, name in enumerate(probe.scores):
         columns[name] = pa.array([score[i] for _, _, score in scored], pa.float64())
     return pa.table(columns)
+
+
+def sample_ids(scores: pa.Table) -> set[str]:
+    """Evenly spaced samples, and one for each template that has a score."""
+    frame = scores.to_pandas()
+    rows = np.linspace(0, len(frame) - 1, min(PRECISION_SAMPLES, len(frame))).round().astype(int)
+    ids = set(frame["id"].iloc[rows])
+    return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
+
+
+def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
+    """The median and the largest difference of the scores that both tables have."""
+    differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
+    differences = differences[np.isfinite(differences)]
+    if differences.empty:
+        return {"samples": 0, "median": None, "largest": None}
+    median, largest = float(differences.median()), float(differences.max())
+    return {"samples": len(differences), "median": median, "largest": largest}
+
+
+def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:
+    """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
+    frame = table.to_pandas()
+    if "unrelated" in frame:
+        values = np.log(frame["stereotype"]) - np.log(frame["antistereotype"])
+    else:
+        assert measure.display is not None
+        values = measure.display.value(table)
+    names = [name for name in ("id", "template") if name in frame]
+    return frame.assign(value=values).groupby(names)["value"].last()

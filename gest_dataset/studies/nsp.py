@@ -124,8 +124,8 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
     return name
 
 
-def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Parameter], str | None]:
-    """The model in float32 with a new head, its tokenizer, the weights of the head, and the revision."""
+def load_classifier(name: str, seed: int) -> tuple[Any, Any, set[str], str | None]:
+    """The model in float32, its tokenizer, the names of its new head's weights, and the revision."""
     language_model = load_model(name, Settings(device="cpu", dtype="float32"))  # checks the files
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
@@ -140,7 +140,6 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Param
             label2id={label: number for number, label in LABELS.items()},
             output_loading_info=True,
         )
-    head = [weights for key, weights in model.named_parameters() if key in info["missing_keys"]]
     if tokenizer.pad_token_id is None:
         # a token of its own, as in the authors' code: the classifier reads the last token before the padding
         tokenizer.add_special_tokens({"pad_token": "<|padding|>"})
@@ -148,13 +147,13 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Param
             model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
     tokenizer.padding_side = "right"
-    return model, tokenizer, head, revision
+    return model, tokenizer, set(info["missing_keys"]), revision
 
 
 def _make_trainer(
     model: Any,
     tokenizer: Any,
-    head: Sequence[torch.nn.Parameter],
+    head: set[str],
     pairs: Dataset,
     settings: Mapping[str, Any],
     work: Path,
@@ -201,11 +200,10 @@ def _make_trainer(
         return {**encoded, "labels": torch.tensor([pair["label"] for pair in batch])}
 
     model.to(device)
-    of_head = {id(weights) for weights in head}
-    body = [weights for weights in model.parameters() if id(weights) not in of_head]
+    weights = list(model.named_parameters())
     groups = [
-        {"params": body, "lr": settings["learning_rate"]},
-        {"params": list(head), "lr": settings["head_learning_rate"]},
+        {"params": [one for name, one in weights if name not in head], "lr": settings["learning_rate"]},
+        {"params": [one for name, one in weights if name in head], "lr": settings["head_learning_rate"]},
     ]
     trainer = Trainer(
         model=model,

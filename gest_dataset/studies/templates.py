@@ -61,11 +61,8 @@ def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFra
             raise DataError(f"{folder} has {len(paths)} files of {model}, not 4 (masked) or 2 (causal).")
         columns = {}
         for template, path in zip(_TEMPLATES[len(paths)], paths, strict=True):
-            try:
-                values = np.loadtxt(path, ndmin=1)
-            except ValueError as error:
-                raise DataError(f"{path} cannot be read: {error}.") from error
-            if len(values) != len(index) or not np.isfinite(values).all():
+            values = np.atleast_1d(np.genfromtxt(path))  # nan where a line is no number
+            if values.shape != index.shape or not np.isfinite(values).all():
                 raise DataError(f"{path} does not have {len(index):,} finite numbers ({AUTHORS_CONFIG}).")
             columns[template] = values * LN10
         found[model] = pd.DataFrame(columns, index=index)

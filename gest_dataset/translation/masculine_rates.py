@@ -32,6 +32,7 @@ from gest_dataset.statistics.masculine_rate import (
     unknown_bounds,
 )
 from gest_dataset.translation import sentences
+from gest_dataset.translation.pairs import warn_not_in_gest
 from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
 from gest_dataset.translation.translator import Translation, TranslationError, Translator
@@ -113,6 +114,8 @@ def prepare(
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
     elif not is_published:
         translator = open_translator(system, language, **loading)
+        if sentences.is_file(system):
+            warn_not_in_gest(system, language)
         identity = (translator.name, translator.revision, translator.settings)
     data, rules = f"{language}_translations" if is_published else "en", rules_hash(language)
     settings = {

@@ -7,6 +7,7 @@ paper's appendix G; it removes words that differ by chance, and variants with bo
 """
 
 import html
+import logging
 import re
 import shlex
 from collections import Counter
@@ -35,6 +36,8 @@ from gest_dataset.translation import sentences as gest
 from gest_dataset.translation.sentences import GestSentence, TranslatedSentence
 from gest_dataset.translation.translator import Translation
 from gest_dataset.version import __version__
+
+logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 Translate = Callable[[Sequence[str]], Mapping[str, Translation]]  # texts -> translations by text
@@ -90,6 +93,19 @@ def prompt_for(frame: str, sentence: str, gender: str) -> str:
     """
     male, female = FRAMES[frame]
     return (female if gender == FEMALE else male).replace("{}", sentence, 1)
+
+
+def warn_not_in_gest(system: str, language: str) -> None:
+    """Warn of texts in a file of translations that are neither sentences of GEST nor prompts for pairs."""
+    path = Path(system.replace("{language}", language).removeprefix("file:")).expanduser()
+    sentences = gest.texts_to_translate(gest.gest_sentences(), "file:")
+    prompts = (prompt_for(frame, text, one) for frame in FRAMES for text in sentences for one in _OTHER)
+    known = {"", *sentences, *prompts}
+    sources = dict.fromkeys(gest.read_translations(path, language)["source"])
+    unknown = [text for text in sources if text not in known and text.strip() not in known]
+    if unknown:
+        examples = "".join(f"\n    {text!r}" for text in unknown[:3])
+        logger.warning("%s: %d x not a sentence of GEST, so not used%s", path.name, len(unknown), examples)
 
 
 def make_pairs(

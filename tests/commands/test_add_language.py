@@ -44,7 +44,7 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
         "rejected: 1 x not a sentence of GEST\n",
         "rejected: 1 x a duplicate\n",
         "hi_variants.csv: 34 rows, 34 accepted\n",
-        'hi_pairs: import gest_dataset, then load_dataset("gest", "hi_pairs")',
+        'hi_pairs: 34 rows; import gest_dataset, then load_dataset("gest", "hi_pairs")',
     ):
         assert text in done.stdout
     (path,) = re.findall(r"Rejected rows: (.*)", done.stderr)

@@ -92,6 +92,7 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     write_rows(tmp_path / "bad.csv", [*rows.values(), {"from": doubled, "to": "Iné."}, *unknown])
     done = gest("masculine-rate", "--translations", "bad.csv", *SLOVAK)
     assert done.returncode == 0, done.stderr
+    assert "bad.csv: 2 x not a sentence of GEST, so not used\n    'I am not in GEST.'\n" in done.stderr
     run = read_run(tmp_path / "gest-runs" / "bad" / "sk")
     bad = {row["id"]: row["problem"] for row in run.table.to_pylist() if row["problem"]}
     skipped = run.result["skipped"]
@@ -230,7 +231,7 @@ def test_an_interrupted_run_translates_and_parses_nothing_twice(
 
     parsers = {**module.PARSERS, "stanza": lambda language, model: Parser("counting", parse)}
     monkeypatch.setattr(module, "PARSERS", parsers)
-    monkeypatch.setattr(systems, "default_folder", lambda: tmp_path / "store")
+    monkeypatch.setattr(systems, "cache_directory", lambda: tmp_path / "store" / "datasets")
     monkeypatch.setitem(services.SERVICES, "deepl", replace(services.SERVICES["deepl"], texts=10))
     monkeypatch.setenv("DEEPL_AUTH_KEY", "k3y")
     with loopback.serving(loopback.deepl) as server:

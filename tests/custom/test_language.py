@@ -48,7 +48,7 @@ def test_every_script(code: str, tmp_path: Path) -> None:
     )
     assert [config.name for config in added.configs] == [f"{code}_translations", f"{code}_pairs"]
     assert not rejected(added)
-    assert added.sentences("translations").total() == len(gest_sentences())
+    assert len(added.files["translations"].rows) == len(gest_sentences())
     written = {(s.text_1_0, m, f) for s, m, f in variants_of(code)}
     made = load_dataset("gest", f"{code}_pairs", split="test").to_list()
     assert {(row["source"], row["masculine"], row["feminine"]) for row in made} == written
@@ -187,7 +187,7 @@ def test_swapped_columns_are_noticed(tmp_path: Path) -> None:
 
 def test_first_letter_rule(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "v.csv", COLUMNS, [(TIRED, "Soy el líder", "Soy la líder")])
-    assert gest_dataset.add_language("gl", variants=path).sentences("pairs").total() == 1
+    assert gest_dataset.add_language("gl", variants=path).configs[0].published_rows == 1
     with pytest.raises(DataError, match=rf"none of its 1 rows is usable.*{pairs.FIRST_LETTER}"):
         gest_dataset.add_language("ast", variants=path, first_letter=True)
     with pytest.raises(DataError, match=pairs.FIRST_LETTER):

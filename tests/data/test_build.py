@@ -74,8 +74,11 @@ def test_card(folder: Path) -> None:
     header, body = text.removeprefix("---\n").split("\n---\n", 1)
     facts = yaml.safe_load(header)
     assert [config["config_name"] for config in facts["configs"]] == list(CONFIGS)
-    counts = {built.config.name: built.rows for built in build.all_built(folder)}
+    counts = {info["config_name"]: info["splits"][0]["num_examples"] for info in facts["dataset_info"]}
     assert counts["sk_pairs"] == load_dataset("gest", "sk_pairs", split="test").num_rows
+    assert facts["multilinguality"] == ["multilingual"]
+    assert {"expert-generated", "crowdsourced", "machine-generated"} <= {*facts["annotations_creators"]}
+    assert "extended|other-stereoset" in facts["source_datasets"]
     assert len(body.encode()) < 40_000
     for part in ("Content warning", "**Intended.**", "**Out of scope.**", "gest-dataset/issues>"):
         assert part in body
@@ -91,6 +94,8 @@ def test_card(folder: Path) -> None:
         assert " ".join(body.split()).count(" ".join(paper.split())) == 1
         assert " url = " in paper
         assert " doi = " in paper or paper.startswith("@software")
+    assert "[arXiv](https://arxiv.org/abs/2311.18711)" in body
+    assert "[Öztürk et al. (2023)](https://arxiv.org/abs/2307.07331)" in body
 
 
 def test_the_page_on_github_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,7 @@ def test_dataset_card_is_valid(hub: Hub, folder: Path) -> None:
     assert [request.path for request in hub.requests][-1:] == ["/api/validate-yaml"]
     assert set(card.data.language) == {code for config in CONFIGS.values() for code in config.languages}
     assert card.data.task_categories == ["fill-mask", "text-generation", "translation"]
+    assert card.data.size_categories == ["1K<n<10K"]
     assert [config["config_name"] for config in card.data.configs] == list(CONFIGS)
     assert [config["config_name"] for config in card.data.configs if config.get("default")] == ["en"]
 

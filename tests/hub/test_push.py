@@ -293,7 +293,7 @@ def test_a_users_language(hub: Hub, tmp_path: Path) -> None:
     add(licence="CC-BY-4.0", source="https://example.org/hi")
     for names in ("added", "sk_pairs,sk_translations"):
         gest_dataset.push(SET, names)
-        assert "\n| GEST in Hindi | CC-BY-4.0 | https://example.org/hi |" in card(hub)
+        assert "\n| GEST in Hindi | CC-BY-4.0 | [hi](https://example.org/hi) | " in card(hub)
     for kind in ("pairs", "translations"):
         both = [loaded(f"{code}_{kind}", tmp_path) for code in ("hi", "sk")]
         assert {*concatenate_datasets(both)["language"]} == {"hi", "sk"}

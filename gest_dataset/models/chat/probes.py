@@ -125,7 +125,7 @@ def _characters(detector: GenderDetector | None, texts: Sequence[str]) -> Readin
     rule = "verbs" if detector else "pronouns"
     characters = detector.characters(texts) if detector else [pronouns.character(text) for text in texts]
     return [
-        _reading(text, one.gender, one.problem, rule if one.evidence else "", one.evidence)
+        _reading(text, one.value, one.problem, rule if one.evidence else "", one.evidence)
         for text, one in zip(texts, characters, strict=True)
     ]
 
