@@ -23,7 +23,7 @@ from datasets import disable_progress_bars
 from printing import show
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.neutral import TABLE, text_hash
+from gest_dataset.builders.translations import TABLE, text_hash
 from gest_dataset.gender import detect
 from gest_dataset.gender.grammar import load_grammar
 from gest_dataset.gender.parsers import open_parser

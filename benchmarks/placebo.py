@@ -23,8 +23,7 @@ import gest_dataset
 from gest_dataset.data.rows import rows_of
 from gest_dataset.models import scores
 from gest_dataset.models.loading import load_model
-from gest_dataset.probes.placebo import WORDS
-from gest_dataset.probes.templates import TEMPLATES, Template, placebo_words
+from gest_dataset.probes.templates import PLACEBO_WORDS, TEMPLATES, Template, placebo_words
 from gest_dataset.statistics import placebo
 from gest_dataset.statistics.verdict import relative_error
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
@@ -43,8 +42,8 @@ def stratified(number: int) -> Any:
 def class_of(template: Template, tokenizer: Any) -> dict[int, str]:
     """The class of each word by its index in the template's placebo."""
     classes: dict[int, str] = {}
-    for name in list(WORDS):
-        with patch.dict(WORDS, {other: [] for other in WORDS if other != name}):
+    for name in list(PLACEBO_WORDS):
+        with patch.dict(PLACEBO_WORDS, {other: [] for other in PLACEBO_WORDS if other != name}):
             found = placebo_words(template, tokenizer)
             classes |= dict.fromkeys(found.ids if found else (), name)
     return classes

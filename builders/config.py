@@ -1,7 +1,9 @@
 """What a config is: its name and description, its upstream files, and the function that reads its rows."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from configparser import RawConfigParser
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -23,10 +25,9 @@ _PACKAGE_LICENCE = "Apache-2.0"
 
 @dataclass(frozen=True)
 class Family:
-    """A dataset with one or more configs; its texts are a section of the dataset card.
+    """A dataset with one or more configs; its texts (`families.ini`) are a section of the dataset card.
 
-    The fields from `collection` on go to the Responsible-AI fields of Croissant, the last three to the header
-    of the card, in the Hub's terms. All of them may be empty.
+    The last three go to the header of the card, in the Hub's terms, and may be empty.
     """
 
     name: str
@@ -35,16 +36,26 @@ class Family:
     homepage: str
     citation: str
     limits: str
-    collection: str = ""
-    collection_type: str = ""  # terms of the Croissant RAI vocabulary, separated by semicolons
-    annotation: str = ""
-    annotations_per_item: str = ""
-    annotators: str = ""
-    biases: str = ""
-    personal: str = ""
     annotations_creators: str = ""
     language_creators: str = ""
     source_datasets: str = ""
+
+
+def _read_families() -> dict[str, Family]:
+    folder = Path(__file__).parent
+    entries = (folder / "papers.bib").read_text(encoding="utf-8").strip().split("\n\n")
+    papers = {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}
+    parser = RawConfigParser()
+    parser.read(folder / "families.ini", encoding="utf-8")
+    families = {}
+    for name in parser.sections():
+        texts = {key: re.sub(r"\s+", " ", text) for key, text in parser[name].items()}
+        citation = "\n\n".join(papers[key] for key in texts.pop("papers").split())
+        families[name] = Family(name, citation=citation, **texts)
+    return families
+
+
+FAMILIES = _read_families()
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,7 @@ class Config:
     """One config of `gest`.
 
     Attributes:
-        read: Yields the rows from the verified files by key, and counts the rows that a rule leaves out.
+        reader: Yields the rows from the verified files, and counts the rows that a rule leaves out.
         published_rows: The number of rows on the pinned files, or an upper bound if not `exact`.
         version: Part of the cache fingerprint. Raise it whenever the rows change.
         embedded: The file of this package that is read instead of upstream files.
@@ -89,13 +100,17 @@ class Config:
     description: str
     sources: tuple[str, ...]
     fields: Fields
-    read: Callable[[Mapping[str, File], Dropped], Iterator[Row]]
+    reader: Callable[[Files, Dropped], Iterator[Row]]
     published_rows: int
     languages: tuple[str, ...] = ("en",)
     exact: bool = True
     version: int = 1
     embedded: Path | None = None
     custom: CustomData | None = None
+
+    def read(self, files: Mapping[str, File], dropped: Dropped) -> Iterator[Row]:
+        """The rows, from the files by key."""
+        return self.reader([self.embedded] if self.embedded else list(files.values()), dropped)
 
     @property
     def features(self) -> Features:

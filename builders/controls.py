@@ -1,9 +1,10 @@
-"""StereoSet with control groups: quadruplets of sentences (Pikuliak et al., 2023, appendix A.2).
+"""CrowS-Pairs about gender, and quadruplets of sentences with control groups.
 
-The gender sets are upstream text files, swapped and checked by hand. The race and profession sets are made
-here from the English intrasentence test: the group that a sample names is replaced by ten others, drawn with
-the sample as the random seed. To reproduce the authors' sets exactly, words are joined by single spaces
-before the draw, and only the first occurrence of the group in a sentence is replaced.
+Pikuliak et al. (2023), appendix A.2. The gender sets of StereoSet are upstream text files, swapped and
+checked by hand. The race and profession sets are made here from the English intrasentence test: the group
+that a sample names is replaced by ten others, drawn with the sample as the random seed. To reproduce the
+authors' sets exactly, words are joined by single spaces before the draw, and only the first occurrence of
+the group in a sentence is replaced.
 """
 
 import json
@@ -12,12 +13,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gest_dataset.builders.config import KIND_FIELDS, Dropped, File, Files, Row
-from gest_dataset.builders.reading import keyword_span, read_csv, read_lines
+from gest_dataset.builders.config import Dropped, File, Files, Row
+from gest_dataset.builders.reading import keyword_span, read_cells, read_csv, read_lines
 from gest_dataset.builders.stereoset import read_stereoset
 from gest_dataset.builders.words import differing_words, split
 
-QUADRUPLET = KIND_FIELDS["quadruplets"]
 # The four sentences of a quadruplet
 FIELDS = ("original_stereotype", "original_antistereotype", "control_stereotype", "control_antistereotype")
 
@@ -124,3 +124,39 @@ def read_swaps(bias_type: str, files: Files, dropped: Dropped) -> Iterator[Row]:
             sentences = dict(zip(FIELDS, (*marked, *control), strict=True))
             place = f"sample {row['id']}"
             yield quadruplet(f"{row['id']}-{number}", row["id"], bias_type, sentences, files[0], place)
+
+
+def read_crows(files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield the gender pairs of CrowS-Pairs; upstream calls `stereotyped` more stereotypical."""
+    for _, cells in read_csv(files[0]):
+        if cells["bias_type"] == "gender":
+            yield {
+                "id": f"crows-{int(cells['']):04d}",
+                "stereotyped": cells["sent_more"],
+                "other": cells["sent_less"],
+                "direction": cells["stereo_antistereo"],
+            }
+
+
+def read_crows_control(name: str, files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield CrowS-Pairs quadruplets from a transposed table with one column per sample.
+
+    Rows 0 and 1 are the original pair: the group and the other group. Every further pair of rows is an
+    alternative control pair in the same order of groups, or empty.
+    """
+    table = [cells for _, cells in read_cells(files[0])]
+    for column, sample in enumerate(zip(*table, strict=True)):
+        controls = [sample[row : row + 2] for row in range(2, len(sample), 2)]
+        if not any(group or other for group, other in controls):
+            dropped["no control pair"] += 1
+        for number, (group, other) in enumerate(controls):
+            if group or other:
+                # the group's two sentences are the stereotype side, the other group's the control side
+                texts = (sample[0], group, sample[1], other)
+                yield {
+                    "id": f"{name}-{column:03d}-{number}",
+                    "original": f"{name}-{column:03d}",
+                    "bias_type": "gender",
+                    **dict(zip(FIELDS, texts, strict=True)),
+                    "keywords": None,
+                }

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
+from gest_dataset.builders.config import Dropped, Files, Row
 from gest_dataset.builders.gest import ids_by_text, read_sentences, stereotype_cells
 from gest_dataset.builders.reading import read_csv, stereotype_id
 from gest_dataset.builders.words import composed, core, differing_words, same
@@ -88,7 +88,7 @@ def pair_row(
     first_letter: bool = True,
     max_words: int = 1,
 ) -> Row | str:
-    """A row of FIELDS, or the rule that the two variants break."""
+    """A row of a config of pairs, or the rule that the two variants break."""
     difference = differing_word(masculine, feminine, first_letter, max_words)
     if isinstance(difference, str):
         return difference
@@ -148,8 +148,6 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
     yield from merge_rows(rows(), dropped)
 
-
-FIELDS = KIND_FIELDS["pairs"]
 
 # Table 7 of the paper: the number of pairs by system, before pairs of several systems are merged
 YIELDS = json.loads(Path(__file__).with_name("pair_yields.json").read_text(encoding="utf-8"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
-from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.builders.reading import read_frame
 from gest_dataset.errors import DataError
 
 DATA = "slds-lmu/stereotypes-multi/create_dataset/data"

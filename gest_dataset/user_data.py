@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from huggingface_hub import constants
 
 from gest_dataset.errors import OutputError
-from gest_dataset.storage import folder_lock
+from gest_dataset.storage import folder_lock, write_json
 
 METADATA = "facts.json"
 _T = TypeVar("_T")
@@ -43,6 +43,12 @@ def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[di
             damaged[name] = f"{path} is damaged ({error}). Add {name} again, or remove {folder}."
             logger.warning("%s cannot be used: %s", name, damaged[name])
     return entries, damaged
+
+
+def write(kind: str, name: str, metadata: dict[str, Any]) -> None:
+    """Store the metadata of an entry."""
+    with folder_lock(user_data_folder()):
+        write_json(user_data_folder() / kind / name / METADATA, metadata)
 
 
 def remove(kind: str, name: str) -> None:

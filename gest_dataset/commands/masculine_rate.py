@@ -44,7 +44,7 @@ def run(
     """
     loading = options.translator_options(locals())
 
-    from gest_dataset.commands.tables import headline_fields
+    from gest_dataset.commands.tables import headline_fields, show_result
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
@@ -101,17 +101,16 @@ def run(
     elif several:
         console.show_counts(lines, "languages", 2)
     else:
-        _show(runs[languages[0]])
+        run = runs[languages[0]]
+        result, facts = run.result["result"], run.manifest.metadata
+        printed = ", as the paper prints them" if convention == "published" else ""
+        show_result(MASCULINE_RATE, result, f"Masculine rates{printed}: {facts['system']}, {languages[0]}")
+        known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
+        out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
+        for line in MASCULINE_RATE.sentences("uncertainty", result):
+            out.print(line)
     for code, done in runs.items():
-        facts = done.manifest.metadata
-        console.show_not_in_gest(f"{code}, {done.manifest.model}", facts["not_in_gest"])
-        problems = {
-            f"{row['id']}  {row['translation'] or row['source']}": row["problem"]
-            for row in done.table.to_pylist()
-            if row["problem"]
-        }
-        examples = None if several else console.by_reason(problems)
-        console.show_problems(facts["problems"], examples, prefix=f"{code}, gender unknown: ")
+        console.show_problems(done.manifest.metadata["problems"], prefix=f"{code}, gender unknown: ")
     console.show_failed("not measured", failed)
     if runs:
         page = Path(os.path.commonpath(list(folders.values()))) / REPORT
@@ -119,17 +118,3 @@ def run(
         err.print(f"Report: {page}")
     if failed or not runs:
         raise typer.Exit(1)
-
-
-def _show(run: Run) -> None:
-    from gest_dataset.commands.tables import show_result
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-
-    result, facts = run.result["result"], run.manifest.metadata
-    convention = ", as the paper prints them" if facts["convention"] == "published" else ""
-    title = f"Masculine rates{convention}: {facts['system']}, {facts['language']}"
-    show_result(MASCULINE_RATE, result, title)
-    known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
-    out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
-    for line in MASCULINE_RATE.sentences("uncertainty", result):
-        out.print(line)

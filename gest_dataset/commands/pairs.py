@@ -40,8 +40,6 @@ def run(
     claim_folder(output, language, experiment.settings)
     label = experiment.settings["system"]
     with folder_lock(output):
-        unknown = experiment.not_in_gest()
-        console.show_not_in_gest(label, unknown)
         detect = experiment.detector.genders
         pairs = make_pairs(gest_sentences(limit), system, label, language, experiment.translate, detect)
         left = pairs.sentences
@@ -60,5 +58,5 @@ def run(
             raise TranslationError(
                 f"No pair could be made; nothing was written.{hint if pairs.left_out[NO_ANSWER] else ''}"
             )
-        write_pairs(output, language, pairs, experiment.settings, console.command_line(), unknown)
+        write_pairs(output, language, pairs, experiment.settings, console.command_line())
     err.print(f'{output}: load_dataset("{output}", "{language}_pairs")')

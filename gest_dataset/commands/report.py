@@ -1,10 +1,8 @@
-"""`gest report`: an HTML page about runs, figures for papers, and a live page."""
+"""`gest report`: an HTML page about runs, and figures for papers."""
 
-import webbrowser
 from pathlib import Path
 
-from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError
+from gest_dataset.commands.console import err
 
 
 def run(
@@ -12,8 +10,6 @@ def run(
     output: Path | None = None,
     figures: Path | None = None,
     formats: str = "pdf,svg,csv,tex",
-    serve: bool = False,
-    browser: bool = True,
 ) -> None:
     """Write a self-contained HTML page about runs, next to the published results.
 
@@ -23,21 +19,10 @@ def run(
     import datasets
 
     from gest_dataset import report
-    from gest_dataset.report.serve import serve_report
     from gest_dataset.runs.folder import REPORT, find_runs
     from gest_dataset.storage import STANDARD_OUTPUT
 
-    def show_address(address: str) -> None:
-        out.print(address)
-        if browser and not webbrowser.open(address):
-            err.print("No browser could be opened. Open the address yourself.")
-
     datasets.disable_progress_bars()
-    if serve:
-        if output is not None or figures is not None:
-            raise ConfigError("--serve cannot be combined with --output or --figures.")
-        serve_report(paths, show_address)
-        return
     runs = find_runs(paths)
     page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
     report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])

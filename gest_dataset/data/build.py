@@ -18,7 +18,6 @@ from gest_dataset.data import sources
 from gest_dataset.data.folder import (
     BENCHMARK,
     CARD,
-    CROISSANT,
     DATA_FILE,
     SUMS,
     config_path,
@@ -34,7 +33,7 @@ SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
 HOMEPAGE = "https://pypi.org/project/gest-dataset/"
 _METADATA_KEY = b"gest"
 # Metadata file -> a text that it contains if `gest build` wrote it
-_SIGNATURES = {CARD: SIGNATURE, CROISSANT: HOMEPAGE, BENCHMARK: HOMEPAGE}
+_SIGNATURES = {CARD: SIGNATURE, BENCHMARK: HOMEPAGE}
 
 
 @dataclass(frozen=True)

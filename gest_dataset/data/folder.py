@@ -15,7 +15,6 @@ from gest_dataset.storage import atomic_path, write_file
 
 CARD = "README.md"
 SUMS = "SHA256SUMS"
-CROISSANT = "croissant.json"
 BENCHMARK = "eval.yaml"
 DATA_FILE = "test-00000-of-00001.parquet"
 _LINE = re.compile(rf"([0-9a-f]{{64}})  ([\w-]+)/{re.escape(DATA_FILE)}")

@@ -1,15 +1,15 @@
 """Reading of users' files: tables and lines of text, with errors that say what to do.
 
-A table is a .csv or .tsv file (UTF-8, with a header, also with semicolons), a .jsonl or .parquet file, or a
-dataset saved to disk. Any other file, and `-` (the standard input), is text. Every line is a row, even a
-blank one, so that row numbers are line numbers.
+A table is a .csv or .tsv file (UTF-8, with a header, also with semicolons), or a .jsonl or .parquet file. Any
+other file, and `-` (the standard input), is text. Every line is a row, even a blank one, so that row numbers
+are line numbers.
 """
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
-_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_QUOTED = re.compile(r'"[^"]*"')
 # Encodings of older files, each with letters that are usual in its texts
 _LETTERS = {
     "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
@@ -28,7 +28,7 @@ _LETTERS = {
     "WINDOWS-1257": "ąčęėįšųūžāēģīķļņ",
     "WINDOWS-1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєўјљњћђџ",
 }
-
+_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 Columns = Mapping[str, Sequence[Any]]
 
 
@@ -52,16 +52,16 @@ class Table:
 
 def is_table(path: Path) -> bool:
     """Whether a path is a table rather than text, judged by its suffix."""
-    return path.is_dir() or path.suffix.lower() in _READERS
+    return path.suffix.lower() in _READERS
 
 
 def read_table(path: Path) -> Table:
     """Read a whole table."""
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
-    read = _read_saved if path.is_dir() else _READERS.get(path.suffix.lower())
-    if read is None:
-        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)} or a dataset saved to disk.")
+    read = _READERS.get(path.suffix.lower())
+    if read is None or path.is_dir():
+        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)}.")
     columns = read(path)
     if not columns:
         raise DataError(f"{path} is empty.")
@@ -105,17 +105,10 @@ def _read_text(path: Path) -> str:
 def _read_csv(path: Path) -> Columns:
     text = _read_text(path)
 
-    def reader(separator: str) -> Any:
-        return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-
-    def splits_header(separator: str) -> bool:
-        with suppress(csv.Error):
-            return len(next(reader(separator), [])) > 1
-        return False
-
+    header = _QUOTED.sub("", text.partition("\n")[0])
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
-    separator = next(filter(splits_header, (usual, *_SEPARATORS)), usual)
-    lines, rows = reader(separator), []
+    separator = next((each for each in (usual, *_SEPARATORS) if each in header), usual)
+    lines, rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), []
     try:
         names: list[str] = next(lines, [])
         for cells in lines:
@@ -149,16 +142,6 @@ def _read_jsonl(path: Path) -> Columns:
 def _read_parquet(path: Path) -> Columns:
     with convert_errors(lambda error: DataError(f"{path} is not a valid Parquet file ({error}).")):
         return dict(pq.read_table(path).to_pydict())
-
-
-def _read_saved(path: Path) -> Columns:
-    import datasets  # slow, and rarely needed
-
-    with convert_errors(lambda error: DataError(f"{path} is not a dataset saved to disk ({error}).")):
-        data = datasets.load_from_disk(str(path))
-    if isinstance(data, datasets.DatasetDict):
-        raise DataError(f"{path} has the splits {', '.join(data)}. Save one of them.")
-    return dict(data.to_dict())
 
 
 _READERS: dict[str, Callable[[Path], Columns]] = {

@@ -1,8 +1,8 @@
-"""Functions that lm-evaluation-harness calls: rows to documents, answers to scores, scores to g_s.
+"""`gest build --format lm-eval`: tasks of lm-evaluation-harness, and the functions that they name.
 
-The tasks of `gest build --format lm-eval` name them. A score is ln P(masculine) - ln P(feminine) of two
-continuations. lm-eval tokenizes context and continuation together, and puts BOS (or EOS) before a
-continuation without a context. To get the tokens of `gest score`:
+These turn rows into documents, answers into scores, and scores into g_s. A score is ln P(masculine) -
+ln P(feminine) of two continuations. lm-eval tokenizes context and continuation together, and puts BOS (or
+EOS) before a continuation without a context. To get the tokens of `gest score`:
 
 - templates: the context is the text before the word; the space between them belongs to the word;
 - other rows: the context is empty, and both texts are continuations.
@@ -10,23 +10,31 @@ continuation without a context. To get the tokens of `gest score`:
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import datasets
+import jinja2
 import numpy as np
 import pyarrow as pa
 
+from gest_dataset.builders import CONFIGS
+from gest_dataset.data.folder import read_config
+from gest_dataset.errors import SettingError
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.result import compute_result
-from gest_dataset.probes.probe import Probe
+from gest_dataset.models.score import suitable_configs
 from gest_dataset.probes.templates import Template, select_templates
+from gest_dataset.storage import LOCK, check_folder, folder_lock, write_file
+from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
 KIND = "causal"  # the kind of model of lm-eval
 LOG_RATIO = "log_ratio"
 RATES = ("g_s", "g_s_low", "g_s_high")
+_GROUPS = ("pairs", "neutral")  # measures with one task per language; a group averages their g_s
 
 
 class Sample(NamedTuple):
@@ -40,9 +48,70 @@ class Sample(NamedTuple):
     log_ratio: float
 
 
-def has_two_continuations(probe: Probe) -> bool:
-    """Whether a probe compares two texts of a causal model and nothing else."""
-    return KIND in probe.kinds and probe.scores == (LOG_RATIO,)
+def write_tasks(
+    folder: Path, configs: Mapping[str, bool], data: Path | None = None
+) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
+    """Write the tasks of configs, and remove tasks that an earlier call has written.
+
+    Args:
+        folder: The folder to write to.
+        configs: The configs, and whether each was named itself: such a config must have a task.
+        data: A folder of `gest build` to read the rows from, instead of `load_dataset("gest", ...)`.
+
+    Returns:
+        The tasks (name, config, and group or an empty text), and why other configs were left out.
+    """
+    suitable, left_out = suitable_configs(configs, KIND, "lm_eval")
+    by_measure: dict[str, list[str]] = {}
+    for name in suitable:
+        measure, probe = measure_of(list(CONFIGS[name].features), name)
+        if KIND in probe.kinds and probe.scores == (LOG_RATIO,):
+            by_measure.setdefault(measure.name, []).append(name)
+        elif configs[name]:
+            raise SettingError(f"{name} cannot be a task of lm_eval: it compares more than two texts.")
+        else:
+            left_out[name] = "compares more than two texts"
+    if not by_measure:
+        raise SettingError(f"No config is left: {'; '.join(dict.fromkeys(left_out.values()))}.")
+    tasks = [
+        (task_name(config), config, f"gest_{measure}" if measure in _GROUPS and names[1:] else "")
+        for measure, names in by_measure.items()
+        for config in names
+    ]
+    source = "gest" if data is None else str(data.resolve())
+    files: dict[str, dict[str, Any]] = {}
+    for name, config, group in tasks:
+        if data is not None:
+            read_config(data, config)  # verify it
+        files[name] = {"config": config, "data": source}
+        if group:
+            files.setdefault(group, {"members": []})["members"].append(name)
+    text = Path(__file__).with_name("task.yaml.jinja").read_text("utf-8")
+    template = jinja2.Template(text, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    check_folder(folder, _is_ours, "`gest build --format lm-eval`")
+    with folder_lock(folder):
+        for name, values in files.items():
+            write_file(folder / f"{name}.yaml", template.render(name=name, version=__version__, **values))
+        for path in folder.glob("*.yaml"):
+            if path.stem not in files:
+                path.unlink()
+    return tasks, left_out
+
+
+def task_name(config: str) -> str:
+    """
+    >>> task_name("en"), task_name("sk_pairs"), task_name("sk_neutral")
+    ('gest_en', 'gest_sk_pairs', 'gest_neutral_sk')
+    """
+    language = config.removesuffix("_neutral")
+    return f"gest_{config}" if language == config else f"gest_neutral_{language}"
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file was written by this module, by any version of it."""
+    if path.name == LOCK:
+        return True
+    return path.suffix == ".yaml" and path.is_file() and path.read_bytes().startswith(b"# Written by `gest ")
 
 
 def docs(rows: datasets.Dataset) -> datasets.Dataset:
@@ -103,19 +172,12 @@ def mean_log_ratio(values: Sequence[float]) -> float:
     return float(np.mean(values))
 
 
-def g_s(samples: Sequence[Sample]) -> float:
-    """Return the stereotype rate; over several templates their mean."""
-    return _rates(tuple(samples))["g_s"]
+def _rate(name: str) -> Callable[[Sequence[Sample]], float]:
+    """The function that returns the stereotype rate (over several templates their mean) or a bound of it."""
+    return lambda samples: _rates(tuple(samples))[name]
 
 
-def g_s_low(samples: Sequence[Sample]) -> float:
-    """Return the lower bound of its 95 % interval."""
-    return _rates(tuple(samples))["g_s_low"]
-
-
-def g_s_high(samples: Sequence[Sample]) -> float:
-    """Return the upper bound of its 95 % interval."""
-    return _rates(tuple(samples))["g_s_high"]
+g_s, g_s_low, g_s_high = map(_rate, RATES)
 
 
 @lru_cache(maxsize=1)  # lm-eval asks for the three rates of a task one after the other

@@ -1,7 +1,7 @@
 """Merge configs into the dataset card of a repository; all other text of the card stays as it is.
 
-Only the keys of the YAML header that change are rewritten, so comments, quotes and order of the others stay.
-Our sections of the text stand between markers.
+A header that changes is written anew, with its values in their order. Our sections of the text stand between
+markers.
 """
 
 import re
@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
+from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.build import Built
@@ -42,15 +43,18 @@ class _Loader(yaml.SafeLoader):
 
 def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
     """Add or replace built configs in a card, which may be empty."""
-    begin, header, end, body = _split(card, repo)
+    header, theirs, body = _split(card, repo)
     builds = [built for name in CONFIGS for built in builds if built.config.name == name]
-    header = _merge_header(header, _parse_header(built_header(builds), repo), repo)
-    merged = f"{begin}{header}{end}{_merge_sections(body, builds, _parse_header(header, repo), repo)}"
-    return (merged.replace("\n", "\r\n") if _has_windows_lines(card) else merged).encode()
+    merged = _merge_header(theirs, _parse_header(built_header(builds), repo))
+    if merged != theirs:
+        header = f"---\n{yaml_dump(merged, sort_keys=False)}---\n"
+    text = f"{header}{_merge_sections(body, builds, merged, repo)}"
+    return (text.replace("\n", "\r\n") if _has_windows_lines(card) else text).encode()
 
 
 def read_header(card: bytes, repo: str) -> Header:
-    return _parse_header(_split(card, repo)[1], repo)
+    """The YAML header of a card."""
+    return _split(card, repo)[1]
 
 
 def configs_of(header: Mapping[str, Any], key: str = "configs") -> dict[str, Header]:
@@ -70,15 +74,15 @@ def _has_windows_lines(card: bytes) -> bool:
     return 0 < card.count(b"\n") == card.count(b"\r\n")
 
 
-def _split(card: bytes, repo: str) -> tuple[str, str, str, str]:
-    """Split a card into its first line, the YAML, the line that ends it, and the text, all with plain LF."""
+def _split(card: bytes, repo: str) -> tuple[str, Header, str]:
+    """A card's header as text and parsed, and the text after it, all with plain LF."""
     with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
         text = (card.replace(b"\r\n", b"\n") if _has_windows_lines(card) else card).decode("utf-8")
     if match := REGEX_YAML_BLOCK.match(text):
-        return match[1], match[2], match[3], text[match.end() :]
+        return match[0], _parse_header(match[2], repo), text[match.end() :]
     if text.lstrip("\ufeff \t\r\n").startswith("---"):
         raise _invalid_card(repo, "the header has no closing line of ---")
-    return "---\n", "", "\n---\n", text
+    return "", {}, text
 
 
 def _invalid_card(repo: str, problem: str) -> HubError:
@@ -98,12 +102,11 @@ def _parse_header(text: str, repo: str) -> Header:
     return header
 
 
-def _merge_header(text: str, ours: Header, repo: str) -> str:
+def _merge_header(theirs: Header, ours: Header) -> Header:
     """Add the configs of our header to another one.
 
     Lists are extended, and other values that exist are never replaced. The default config stays the default.
     """
-    theirs = _parse_header(text, repo)
     merged: Header = dict(theirs)
     languages = {*_as_list(theirs.get("language")), *ours["language"]}
     ours["multilinguality"] = ["multilingual" if len(languages) > 1 else "monolingual"]
@@ -127,32 +130,11 @@ def _merge_header(text: str, ours: Header, repo: str) -> str:
         splits = [split for info in infos.values() for split in info.get("splits") or []]
         rows = sum(int(split.get("num_examples", 0)) for split in splits)
         merged["size_categories"] = [size_category(rows)]
-    changed = {key: value for key, value in merged.items() if value != theirs.get(key)}
-    return _rewrite(text, changed, merged, repo) if changed else text
+    return merged
 
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value] if value else []
-
-
-def _rewrite(text: str, changed: Header, expected: Header, repo: str) -> str:
-    """Replace the lines of the changed keys, and check that the result is what was intended."""
-    root = yaml.compose(text)
-    keys = [(key.value, key.start_mark.index) for key, _ in root.value] if root else []
-    dumped = {
-        key: yaml.dump({key: value}, sort_keys=False, allow_unicode=True, width=2**20)
-        for key, value in changed.items()
-    }
-    result = f"{text}\n" if text else ""
-    end = len(result)
-    for key, start in reversed(keys):
-        if key in dumped:
-            result = result[:start] + dumped.pop(key) + result[end:]
-        end = start
-    result = f"{result}{''.join(dumped.values())}".removesuffix("\n")
-    if len(dict(keys)) < len(keys) or _parse_header(result, repo) != expected:
-        raise _invalid_card(repo, "each key of the header must begin a line, and occur once")
-    return result
 
 
 def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: str) -> str:

@@ -13,10 +13,9 @@ from typing import NamedTuple
 from gest_dataset.builders import get_config, select_configs
 from gest_dataset.builders.config import Config
 from gest_dataset.data.build import Built, build_config
-from gest_dataset.data.folder import CARD, CROISSANT, DATA_FILE, read_table, write_config
+from gest_dataset.data.folder import CARD, DATA_FILE, read_table, write_config
 from gest_dataset.errors import ConfigError, HubError
 from gest_dataset.hub.card import configs_of, default_config, merge_card, read_header
-from gest_dataset.hub.croissant import merge_croissant
 from gest_dataset.hub.repository import MAIN, UNCHANGED, Branch, Committed, Files, Repo, commit, hub_client
 
 _DATA = (".arrow", ".csv", ".json", ".jsonl", ".parquet", ".tsv")
@@ -129,7 +128,7 @@ def _build(config: Config, folder: Path) -> Built:
 
 
 def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
-    """The files of the configs, the card and the Croissant metadata; earlier files of the configs go."""
+    """The files of the configs and the card; earlier files of the configs go."""
     card, repo, ours = branch.read(CARD), str(branch.repo), {built.config.name for built in builds}
     # `datasets` reads all configs of a repository in one format, and only what the card names, if anything
     if configs := configs_of(read_header(card, repo)):
@@ -138,7 +137,7 @@ def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
         reason = "is not Parquet, and all configs of a repository must have one format. Convert it"
     else:
         other = sorted(path for path in branch.files if path.endswith(_DATA))
-        known = {*ours, CROISSANT, "dataset_infos.json"}
+        known = {*ours, "croissant.json", "dataset_infos.json"}
         wrong = [path for path in other if path.partition("/")[0] not in known]
         reason = "belongs to no config in the card. Name it under `configs:` in the card"
     if wrong:
@@ -149,6 +148,5 @@ def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
     return {
         **data,
         CARD: merge_card(card, builds, branch.repo.id),
-        CROISSANT: merge_croissant(branch.read(CROISSANT), builds, repo),
         **dict.fromkeys(sorted(earlier - data.keys())),
     }

@@ -5,18 +5,23 @@ Pikuliak et al. (2024), whose table 2 has the templates. The extended templates 
 words and wordings, to measure how much of a model's g_s is due to the template.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from gest_dataset.errors import SettingError
-from gest_dataset.probes import placebo, queries
+from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe, QueryBuilder
 from gest_dataset.probes.queries import Placebo, Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 from gest_dataset.storage import parse_json
+
+_FOLDER = Path(__file__).parent
+PLACEBO_LISTS = {"names": ("male_names", "female_names"), "nouns": ("roles", "male_nouns", "female_nouns")}
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,21 @@ class Template:
     feminine: str
     placebo: str = ""
 
+    def __post_init__(self) -> None:
+        texts = (self.masculine, self.feminine, self.text)
+        if (
+            type(self.id) is not int  # True is an int, too
+            or not 0 < self.id < 2**31
+            or not all(isinstance(text, str) and text.strip() for text in texts)
+            or self.masculine == self.feminine
+            or (self.text.count("{word}"), self.text.count("{sentence}")) != (1, 1)
+            or self.placebo not in ("", *PLACEBO_LISTS)
+        ):
+            raise ValueError(
+                f"{asdict(self)} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
+                f"{{sentence}}, two words, and perhaps `placebo`: names or nouns"
+            )
+
     def fill(self, sentence: str, word: str) -> tuple[str, int, int]:
         """The text with a sentence and a word, and the character span of the word."""
         before, after = (part.replace("{sentence}", sentence) for part in self.text.split("{word}"))
@@ -42,7 +62,7 @@ class Template:
         return kind != "causal" or "{sentence}" in self.text.split("{word}")[0]
 
 
-_TABLES = parse_json((Path(__file__).parent / "templates.json").read_text(encoding="utf-8"))
+_TABLES = parse_json((_FOLDER / "templates.json").read_text(encoding="utf-8"))
 TEMPLATES, EXTENDED_TEMPLATES = (
     {entry["id"]: Template(**entry) for entry in _TABLES[table]} for table in ("paper", "extended")
 )
@@ -52,6 +72,12 @@ _CHOICE = (
     f"some of 1, 2, 3, 4, {min(EXTENDED_TEMPLATES)} to {max(EXTENDED_TEMPLATES)}, {EXTENDED_NAME}, or a file"
 )
 DEFAULTS = {"masked": (1, 2, 3, 4), "causal": (3, 4), "seq2seq": (1, 2, 3, 4)}
+
+# Words that do not differ in gender and fit into the slots, in lists that are sorted by frequency, so that
+# neighbours are equally frequent
+PLACEBO_WORDS: dict[str, list[str]] = yaml.safe_load((_FOLDER / "placebo.yaml").read_text(encoding="utf-8"))
+LEAST_PAIRS = 40  # of placebo words: fewer have no reliable 95 % quantile
+_ENOUGH_PAIRS, _LARGEST_DISTANCE = 200, 5
 
 
 def select_templates(selection: Sequence[int] | str | Path | None, kind: str) -> list[Template]:
@@ -96,28 +122,17 @@ def _read(path: Path) -> list[Template]:
             f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"
             f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
         ) from error
-    for template in templates:
-        words = (template.masculine, template.feminine)
-        if (
-            type(template.id) is not int  # True is an int, too
-            or not 0 < template.id < 2**31
-            or not all(isinstance(word, str) and word.strip() for word in (*words, template.text))
-            or words[0] == words[1]
-            or (template.text.count("{word}"), template.text.count("{sentence}")) != (1, 1)
-            or template.placebo not in ("", *placebo.CLASSES)
-        ):
-            raise SettingError(
-                f"A template in {path} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
-                f"{{sentence}}, and two words, `masculine` and `feminine` (and `placebo` may be names or "
-                f"nouns): {asdict(template)}"
-            )
     if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")
     return templates
 
 
 def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | None:
-    """The placebo words that are one token in the slot of a template, as in a short sentence."""
+    """The placebo words that are one token in the slot of a template, as in a short sentence.
+
+    Their contrasts show how far a model moves words between stereotypes for reasons other than gender
+    (`statistics.placebo`).
+    """
 
     def parts(word: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The tokens of the word, and those around it; none if it cannot be scored."""
@@ -135,7 +150,24 @@ def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | No
         ids, others = parts(word)
         return ids[0] if len(ids) == 1 and others in around and ids not in words else None
 
-    return placebo.find_pairs(template.placebo, token) if template.placebo else None
+    return find_pairs(template.placebo, token) if template.placebo else None
+
+
+def find_pairs(kind: str, token: Callable[[str], int | None]) -> Placebo | None:
+    """Pairs of neighbours in the lists of a kind, among the words with a `token`; None if they are too few.
+
+    Neighbours at distance 1 and 2 are paired, and more distant ones while there are too few pairs.
+    """
+    lists = []
+    indices: dict[int, int] = {}
+    for name in PLACEBO_LISTS[kind]:
+        ids = dict.fromkeys(filter(None, map(token, PLACEBO_WORDS[name])))
+        lists.append([indices.setdefault(number, len(indices)) for number in ids if number not in indices])
+    pairs: list[tuple[int, int]] = []
+    for distance in range(1, _LARGEST_DISTANCE + 1):
+        if distance <= 2 or len(pairs) < _ENOUGH_PAIRS:
+            pairs += [pair for words in lists for pair in zip(words, words[distance:], strict=False)]
+    return Placebo(tuple(indices), tuple(pairs)) if len(pairs) >= LEAST_PAIRS else None
 
 
 def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:

@@ -134,14 +134,6 @@ def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, numbe
     return None if len(numbers) == number else np.array(codes, dtype=np.int64)
 
 
-def count_units(strata: Ints, units: Ints | None, number: int) -> Ints:
-    """The number of units (or samples, where each is a unit) in each of `number` strata."""
-    if units is None:
-        return np.bincount(strata, minlength=number)
-    cells = np.unique(units * number + strata)
-    return np.bincount(cells % number, minlength=number)
-
-
 def log_of_base(value: float) -> float:
     """The natural logarithm of a base of logarithms."""
     if not (math.isfinite(value) and value > 0 and value != 1):

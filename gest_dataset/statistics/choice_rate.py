@@ -37,17 +37,8 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.errors import DataError
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    SmoothFunction,
-    interval_entries,
-    linear,
-    mean_interval,
-    pooled_deviation,
-    resample,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, SmoothFunction, linear, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.proportions import proportion
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
@@ -152,9 +143,6 @@ def choice_rate_of_shares(
     predictions: Sequence[Mapping[str, float]],
     references: Sequence[int],
     units: Sequence[Hashable] | None = None,
-    *,
-    draws: int = DRAWS,
-    seed: int = SEED,
 ) -> dict[str, Any]:
     """The rates from the probabilities of each answer's options; missing options have probability 0.
 
@@ -170,7 +158,7 @@ def choice_rate_of_shares(
     if wrong.any():
         index = int(np.argmax(wrong))
         raise DataError.at("predictions", f"index {index}", f"{predictions[index]!r} are no probabilities")
-    result = _frequencies(shares[known], stereotypes[known], sentences[known], draws, seed)
+    result = _frequencies(shares[known], stereotypes[known], sentences[known], DRAWS, SEED)
     return result | {"n_answers": int(known.sum()), "n_without": int((~known).sum())}
 
 
@@ -229,7 +217,8 @@ def _agreement(
     option, letter = np.array(shares).T
     result: dict[str, Any] = {}
     for name, column, lowest in zip(names, (option, letter, letter - option), (0.0, 0.0, -1.0), strict=True):
-        result |= interval_entries(name, mean_interval(column, draws, seed), limits=(lowest, 1.0))
+        interval = bootstrap.mean_interval(column, draws, seed)
+        result |= bootstrap.interval_entries(name, interval, limits=(lowest, 1.0))
     return result
 
 
@@ -257,9 +246,6 @@ def repeat_variance(
     references: Sequence[int],
     units: Sequence[Hashable],
     prompts: Sequence[Hashable],
-    *,
-    draws: int = DRAWS,
-    seed: int = SEED,
 ) -> dict[str, Any]:
     """The variance of repeats with its interval over sentences; empty if no prompt has two answers.
 
@@ -291,7 +277,9 @@ def repeat_variance(
     means = np.array([np.mean(prompts_of_one, axis=0) for prompts_of_one in by_sentence.values()])
     result: dict[str, Any] = {"n_repeated": sum(map(len, by_sentence.values()))}
     for name, column in zip(("repeat_variance", "repeat_agreement"), means.T, strict=True):
-        result |= interval_entries(name, mean_interval(column, draws, seed), limits=_SHARE)
+        interval = bootstrap.mean_interval(column, DRAWS, SEED)
+        result |= bootstrap.interval_entries(name, interval, limits=_SHARE)
     readable = [index for index, answer in enumerate(predictions) if answer in VALUES]
     values_read = np.array([VALUES[predictions[index]] for index in readable])
-    return result | {"answer_variance": pooled_deviation(values_read, strata[readable]) ** 2}
+    squares = bootstrap.squared_deviations(values_read, strata[readable])
+    return result | {"answer_variance": bootstrap.deviation_of_squares(squares, strata[readable]) ** 2}

@@ -172,9 +172,7 @@ def template_squares(log_ratios: Floats, strata: Ints) -> Floats:
     return np.asarray(squares.sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
-def resample_templates(
-    log_ratios: Floats, stereotypes: Ints, units: Ints | None = None, draws: int = DRAWS, seed: int = SEED
-) -> Resamples:
+def resample_templates(log_ratios: Floats, stereotypes: Ints, units: Ints | None = None) -> Resamples:
     """Resamples for `LN_MEAN` and `LN_Q`; `log_ratios` [samples, templates] is nan where a score is missing.
 
     `stereotypes` counts from 0. Samples of a unit are resampled together. The last column is for d.
@@ -183,7 +181,7 @@ def resample_templates(
     columns = np.column_stack(
         [np.where(known, log_ratios, 0.0), known, template_squares(log_ratios, stereotypes)]
     )
-    return resample(columns, stereotypes, len(STEREOTYPES), units, draws, seed)
+    return resample(columns, stereotypes, len(STEREOTYPES), units, DRAWS, SEED)
 
 
 def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:

@@ -32,8 +32,6 @@ class Translated:
     cached: int
     new: int
     failed: int
-    units: int  # that were translated now
-    seconds: float  # without loading
     stopped: str = ""  # why the translator could not finish
 
 
@@ -61,9 +59,11 @@ def open_translator(
         raise ConfigError("Only a chat model has an endpoint: --system chat:MODEL --endpoint URL.")
     if revision is not None and kind != "hf":
         raise ConfigError(f"{system!r} has no revisions; only hf: models do.")
-    if kind == "hf" and name:
-        from gest_dataset.translation.huggingface import open_model  # imports torch
+    if kind in ("hf", "chat") and name:
+        from gest_dataset.translation.models import open_chat, open_model  # imports torch
 
+        if endpoint is not None:
+            return open_chat(name, language, endpoint)
         try:
             return open_model(name, language, device, dtype, batch_tokens, revision)
         except ModelError as error:
@@ -71,10 +71,6 @@ def open_translator(
             if missing and is_template:
                 raise UnsupportedLanguageError(str(error)) from error
             raise
-    if endpoint is not None and name:
-        from gest_dataset.translation.chat import open_chat  # imports transformers
-
-        return open_chat(name, language, endpoint)
     if kind == "file" and name:
         return open_file(name, language)
     if system in SERVICES:
@@ -114,8 +110,8 @@ def translate_all(
     wanted = [text for text in dict.fromkeys(texts) if text not in done]
     identity = (translator.name, translator.revision, translator.settings, language)
     keys = {text: cache_key(*identity, text) for text in wanted}
-    folder = Path(store) if store else default_folder()
-    units, seconds, stopped = 0, 0.0, ""
+    folder = Path(store) if store else cache_directory().parent / "translations"
+    stopped = ""
     path = folder / "translations.sqlite3" if translator.cached else Path(":memory:")
     with ResponseCache(path) as cache:
         stored = cache.get(keys.values())
@@ -129,20 +125,18 @@ def translate_all(
             unit="texts",
             disable=None if progress and missing else True,
         )
-        lines = ProgressWriter(None, len(wanted), "texts")
+        lines = ProgressWriter(len(wanted), "texts")
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
         busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
         lock = file_lock(folder / name, busy) if missing and translator.cached else nullcontext()
         try:
             with lock, bar, closing(translator.translate(missing)) as batches:
                 for batch in batches if missing else ():
-                    made = {one.source: one for one in batch.translations}
+                    made = {one.source: one for one in batch}
                     # an empty translation was paid for as well
                     paid = [one for one in made.values() if one.problem in ("", EMPTY)]
                     cache.put({keys[one.source]: {"translation": one.translation} for one in paid})
                     done |= made
-                    units += batch.units
-                    seconds += batch.seconds
                     bar.update(len(made))
                     lines.update(len(done))
         except TranslationStoppedError as error:
@@ -156,8 +150,6 @@ def translate_all(
         cached=len(wanted) - len(missing),
         new=sum(text in done and not done[text].problem for text in missing),
         failed=len({made.source for made in translations if made.problem}),
-        units=units,
-        seconds=seconds,
         stopped=stopped,
     )
 
@@ -173,8 +165,3 @@ def translate_distinct(
             f"rerun the same command to resume."
         )
     return {made.source: made for made in work.translations}
-
-
-def default_folder() -> Path:
-    """The folder of cached translations."""
-    return cache_directory().parent / "translations"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gest_dataset.builders import neutral
+from gest_dataset.builders import translations
 from gest_dataset.builders.frames import (
     CODES,
     KINDS,
@@ -19,8 +19,8 @@ from gest_dataset.builders.frames import (
     frame_sources,
     read_frames,
 )
-from gest_dataset.builders.neutral import HASH_BYTES, NOT_NEUTRAL, text_hash
 from gest_dataset.builders.pairs import MERGED
+from gest_dataset.builders.translations import HASH_BYTES, NOT_NEUTRAL, text_hash
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
 from tests.builders.test_builders import read
@@ -88,7 +88,7 @@ def test_frames_without_gender_are_refused(language: str, kind: str, message: st
 def test_rows_against_a_naive_implementation(language: str) -> None:
     """Every translation whose hash is in the table, grouped by its texts."""
     rows, dropped = read(f"{language}_neutral")
-    content = base64.b64decode(json.loads(neutral.TABLE.read_text(encoding="utf-8"))["texts"][language])
+    content = base64.b64decode(json.loads(translations.TABLE.read_text(encoding="utf-8"))["texts"][language])
     known = [content[i : i + HASH_BYTES] for i in range(0, len(content), HASH_BYTES)]
     expected: dict[tuple[str, int, str], set[str]] = {}
     ids: dict[tuple[str, int, str], str] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from gest_dataset.builders.unpickle import read_frame
+from gest_dataset.builders.reading import read_frame
 from gest_dataset.errors import DataError
 
 

@@ -23,7 +23,7 @@ from gest_dataset.data.card import write_card
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import DataError, OutputError, SettingError
 from gest_dataset.harness import lm_eval as ours
-from gest_dataset.harness.lm_eval_tasks import task_name, write_tasks
+from gest_dataset.harness.lm_eval import task_name, write_tasks
 from gest_dataset.measures import measure_of
 from gest_dataset.models.base import Settings
 from gest_dataset.models.loading import load_model
@@ -204,11 +204,11 @@ def test_the_files_of_a_folder(tmp_path: Path) -> None:
 
 def test_every_config_with_a_log_ratio_of_a_causal_model_is_a_task(tmp_path: Path) -> None:
     tasks, left_out = write_tasks(tmp_path, select_configs("all"))
-    families = {CONFIGS[task.config].family.name for task in tasks}
+    families = {CONFIGS[config].family.name for _, config, _ in tasks}
     assert families == {"gest", "pairs", "neutral", "winobias"}
-    assert {task.config for task in tasks} | left_out.keys() == set(select_configs("all"))
+    assert {config for _, config, _ in tasks} | left_out.keys() == set(select_configs("all"))
     assert "annotations" in left_out
-    assert len({task.name for task in tasks}) == len(tasks)
+    assert len({name for name, _, _ in tasks}) == len(tasks)
 
 
 def test_the_space_belongs_to_the_word(mirror: Path) -> None:
@@ -279,7 +279,7 @@ def test_missing_and_damaged_data(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="en"):
         write_tasks(out, select_configs("en"), data)
     built, _ = build_config(CONFIGS["en"], data)
-    assert [task.config for task in write_tasks(out, select_configs("en"), data)[0]] == ["en"]
+    assert write_tasks(out, select_configs("en"), data)[0] == [("gest_en", "en", "")]
     built.path.write_bytes(built.path.read_bytes() + b"x")
     with pytest.raises(DataError, match="checksum"):
         write_tasks(out, select_configs("en"), data)

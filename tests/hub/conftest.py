@@ -15,7 +15,6 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.commands.console import err, out
 from gest_dataset.data import build
 from gest_dataset.data.card import write_card
-from gest_dataset.data.croissant import write_croissant
 from gest_dataset.hub import repository
 from gest_dataset.hub.results import write_benchmark
 from tests.conftest import MIRROR, use
@@ -36,7 +35,6 @@ def built(folder: Path, names: Iterable[str]) -> Path:
         for name in names:
             build.build_config(CONFIGS[name], folder)
         builds = write_card(folder)
-        write_croissant(folder, builds)
         write_benchmark(folder, [one.config for one in builds])
     return folder
 

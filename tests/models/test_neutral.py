@@ -7,9 +7,9 @@ import functools
 import pytest
 from datasets import Dataset
 
-from gest_dataset.builders.config import features_of
+from gest_dataset.builders.config import KIND_FIELDS, features_of
 from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, read_frames
-from gest_dataset.builders.neutral import FIELDS, neutral_row
+from gest_dataset.builders.translations import neutral_row
 from gest_dataset.data import sources
 from tests.models.test_exact import LANGUAGE_MODELS, Probe, assert_equal, reader, run
 from tests.support import naive, zoo
@@ -46,7 +46,7 @@ def rows() -> Dataset:
         for i, (language, stereotype, text) in enumerate(SENTENCES)
         for kind in ("pronoun", "noun")
     ]
-    return Dataset.from_list(made, features_of(FIELDS))
+    return Dataset.from_list(made, features_of(KIND_FIELDS["neutral"]))
 
 
 @functools.cache

@@ -12,9 +12,14 @@ from wordfreq import zipf_frequency
 
 import gest_dataset
 from gest_dataset.models import loading, scores
-from gest_dataset.probes.placebo import CLASSES, WORDS, find_pairs
 from gest_dataset.probes.queries import Placebo
-from gest_dataset.probes.templates import EXTENDED_TEMPLATES, TEMPLATES
+from gest_dataset.probes.templates import (
+    EXTENDED_TEMPLATES,
+    PLACEBO_LISTS,
+    PLACEBO_WORDS,
+    TEMPLATES,
+    find_pairs,
+)
 from tests.models.test_exact import rows
 from tests.support import zoo
 
@@ -22,26 +27,27 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_the_lists_are_sorted_by_frequency_and_share_no_word() -> None:
-    words = [word for some in WORDS.values() for word in some]
+    words = [word for some in PLACEBO_WORDS.values() for word in some]
     assert len(words) == len(set(words))
-    for some in WORDS.values():
+    for some in PLACEBO_WORDS.values():
         frequencies = [zipf_frequency(word, "en") for word in some]
         assert all(a >= b for a, b in pairwise(frequencies))
     templates = {**TEMPLATES, **EXTENDED_TEMPLATES}.values()
-    assert {template.placebo for template in templates} == {"", *CLASSES}
+    assert {template.placebo for template in templates} == {"", *PLACEBO_LISTS}
     assert all(TEMPLATES[number].placebo for number in TEMPLATES)
 
 
 def test_pairs_are_neighbours_of_one_class() -> None:
-    known = {word: number for number, word in enumerate(word for some in WORDS.values() for word in some)}
+    every = (word for some in PLACEBO_WORDS.values() for word in some)
+    known = {word: number for number, word in enumerate(every)}
     found = find_pairs("names", lambda word: known[word] + 1)
     assert found is not None
     assert len(found.pairs) >= 200
     words = list(known)
     for pair in found.pairs:
         first, second = (words[found.ids[i] - 1] for i in pair)
-        (name,) = [name for name, some in WORDS.items() if first in some]
-        assert 0 < WORDS[name].index(second) - WORDS[name].index(first) <= 2
+        (name,) = [name for name, some in PLACEBO_WORDS.items() if first in some]
+        assert 0 < PLACEBO_WORDS[name].index(second) - PLACEBO_WORDS[name].index(first) <= 2
     few = dict(list(known.items())[:20])
     assert find_pairs("names", lambda word: few.get(word, -1) + 1 or None) is not None  # up to distance 5
     assert find_pairs("names", lambda word: known[word] + 1 if known[word] < 9 else None) is None

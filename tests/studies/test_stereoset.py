@@ -11,8 +11,8 @@ import pytest
 
 import gest_dataset
 from gest_dataset import statistics, studies
+from gest_dataset.builders.reading import read_frame
 from gest_dataset.builders.stereoset import TESTS, source
-from gest_dataset.builders.unpickle import read_frame
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError

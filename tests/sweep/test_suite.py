@@ -10,7 +10,7 @@ import pytest
 
 from gest_dataset import published
 from gest_dataset.errors import ConfigError
-from gest_dataset.probes.author_rules import RULES
+from gest_dataset.probes.options import RULES
 from gest_dataset.published.models import language_models
 from gest_dataset.sweep.suite import Suite, SuiteModel, find_suite, parse_suite, read_suite
 

@@ -19,7 +19,7 @@ import torch
 
 from gest_dataset.measures import result as results
 from gest_dataset.models import loading, scorers, scores
-from gest_dataset.probes import pairs, queries, templates
+from gest_dataset.probes import contrasts, queries, templates
 from gest_dataset.probes.templates import Template
 from gest_dataset.probes.tokenization import ProbeTokenizer
 from gest_dataset.statistics.stereotype_rate import RATES, SCALES
@@ -174,7 +174,7 @@ FAULTS: dict[str, Plant] = {
     "wrong stereotype labels": _wrapped(results, "statistic_inputs", _shifted_labels),
     "wrong gender of a stereotype": _one_of_the_other_gender,
     "pooled samples": _wrapped(scores, "compute_result", _pooled),
-    "pairs reversed": _wrapped(pairs, "build_queries", _reversed),
+    "pairs reversed": _wrapped(contrasts, "pair_queries", _reversed),
     "unscored sentinel": _wrapped(queries, "decoded", _without_closing),
     "no start of text": _wrapped_method(ProbeTokenizer, "with_start", _unstarted),
     "clustered as independent": _wrapped(results, "sample_units", lambda real, *arguments: None),

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import datasets
 
-from gest_dataset.builders.config import features_of
-from gest_dataset.builders.controls import FIELDS, QUADRUPLET, quadruplet
+from gest_dataset.builders.config import KIND_FIELDS, features_of
+from gest_dataset.builders.controls import FIELDS, quadruplet
 from tests.validation.corpus import Gap, Question, as_dataset, evenly, made_up_words
 
 COUNT = 10_000  # texts per gap
@@ -101,7 +101,7 @@ def keyword_corpus(keyword_set: KeywordSet, seed: int) -> tuple[list[Gap], list[
 
 def quadruplet_rows(quadruplets: Sequence[Quadruplet], name: str) -> datasets.Dataset:
     """The quadruplets as a dataset like the control configs."""
-    return as_dataset([quad.row for quad in quadruplets], features_of(QUADRUPLET), name)
+    return as_dataset([quad.row for quad in quadruplets], features_of(KIND_FIELDS["quadruplets"]), name)
 
 
 def _counts(
