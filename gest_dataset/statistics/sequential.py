@@ -53,10 +53,10 @@ def stratified_order(ids: Sequence[str], strata: Sequence[Hashable]) -> list[int
     members: dict[Hashable, list[int]] = defaultdict(list)
     for index in _hash_order(ids):
         members[strata[index]].append(index)
-    places = {
-        index: (rank + 0.5) / len(indices) for indices in members.values() for rank, index in enumerate(indices)
-    }
-    return sorted(places, key=lambda index: places[index])
+    positions: dict[int, float] = {}
+    for indices in members.values():
+        positions |= {index: (rank + 0.5) / len(indices) for rank, index in enumerate(indices)}
+    return sorted(positions, key=positions.__getitem__)
 
 
 def first_of_each(ids: Sequence[str], strata: Sequence[Hashable], number: int) -> list[int]:
