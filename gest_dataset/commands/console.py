@@ -125,15 +125,12 @@ def show_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     caption: str | None = None,
-    total: bool = False,
     console: Console = out,
 ) -> None:
-    """Print a table of texts and counts; with `total`, the last row is bold."""
+    """Print a table of texts and counts."""
     table = new_table(title, columns, caption)
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in row))
-    if total:
-        table.rows[-1].style = "bold"
     print_table(table, console)
 
 

@@ -51,7 +51,7 @@ def run(
         columns = ("step", "left out", "left")
         caption = f"prompt: {pairs.frame}"
         title = f"Pairs of {label}, {language}"
-        console.show_table(title, columns, rows, caption, total=True, console=out if left else err)
+        console.show_table(title, columns, rows, caption, console=out if left else err)
         if not left:
             example = prompt_for(pairs.frame, "I am tired.", "female")
             hint = f" A file must also contain the prompts, such as: {example}"

@@ -195,20 +195,21 @@ def translate_stereoset(
     """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation
+    from gest_dataset.studies.stereoset_checks import PROBLEMS
 
     loading = options.translator_options(locals())
     system = options.system_of(system, translations)
     command = command_line()
     tests = translation.translate_stereoset(language, system, output, corrections, limit, command, **loading)
     rows = [("in English", *(one.counts["samples"] for one in tests))]
-    for kind, leaves_out in translation.PROBLEMS.items():
+    for kind, leaves_out in PROBLEMS.items():
         numbers = [one.counts["samples_by_problem"].get(kind, 0) for one in tests]
         if any(numbers):
             rows.append((f"{kind}{' (left out)' if leaves_out else ''}", *numbers))
     rows.append(("texts corrected", *(one.counts["corrected_texts"] for one in tests)))
     rows.append(("translated", *(one.counts["rows"] for one in tests)))
     columns = ("samples", *(one.test for one in tests))
-    show_table(f"StereoSet, {system} to {language}", columns, rows, total=True)
+    show_table(f"StereoSet, {system} to {language}", columns, rows)
     if problems := sum(len(one.problems) for one in tests):
         err.print(f"{output / translation.PROBLEMS_FILE}: {problems:,} problems to check")
     for one in tests:

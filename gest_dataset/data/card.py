@@ -5,7 +5,6 @@ The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the
 
 import json
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -29,8 +28,6 @@ _SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
 _LICENCES = ("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
 _NO_LICENCE = ("not stated", "unknown")  # by a repository, by a user who added a language
 _BIBTEX = re.compile(r"^  (\w+) = \{(.*?)\},?$", re.MULTILINE | re.DOTALL)  # a field of an entry
-_ACCENT = re.compile(r"""\\(["'v])\{?(\w)""")  # of LaTeX
-_ACCENTS = {'"': "\u0308", "'": "\u0301", "v": "\u030c"}
 
 
 @lru_cache(maxsize=1)
@@ -139,9 +136,8 @@ def _paper(entry: str, *, with_links: bool) -> str:
     fields = dict(_BIBTEX.findall(entry))
     if not {"author", "url"} <= fields.keys():
         return ""
-    text = _ACCENT.sub(lambda accent: f"{accent[2]}{_ACCENTS[accent[1]]}", fields["author"])
-    authors = text.split(" and ")
-    name = unicodedata.normalize("NFC", re.sub("[{}]", "", authors[0].partition(",")[0]))
+    authors = fields["author"].split(" and ")
+    name = re.sub("[{}]", "", authors[0].partition(",")[0])
     label = f"{name}{' et al.' if len(authors) > 1 else ''} ({fields['year']})"
     if not with_links:
         return label

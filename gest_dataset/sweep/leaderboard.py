@@ -236,7 +236,7 @@ def _checkpoint_panel(name: str, family: str, config: str, lines: Sequence[Line]
     figure, cut = draw_charts([Chart("training step", marks, head.symbol, curves=[curve], **scales)], 4.2)
     rows = [[line[key] for key in ("name", "step", *_POINTS[:3], "verdict")] for line in lines]
     columns = ("checkpoint", "step", head.name, "low", "high", "verdict")
-    words = {"symbol": head.symbol, "family": family, "config": config, "number": len(lines)}
+    words: dict[str, Any] = {"symbol": head.symbol, "family": family, "config": config, "number": len(lines)}
     words |= {"null": format_number(head.null), "ends": f"{texts[0]} to {texts[-1]}"}
     return make_panel(
         "checkpoints", figure, rows, name, columns, note=f"{MANY_INTERVALS_NOTE} {cut}", **words

@@ -76,16 +76,17 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
             for token in reversed(language_tokens(family, target))
             if tokenizer.convert_tokens_to_ids(token) not in unknown
         }
-        if tokens and language not in tokens:
+        if not tokens:
+            continue
+        if language not in tokens:
             others = ", ".join(code for code in tokens if code != "en") or "none of the supported languages"
             raise UnsupportedLanguageError(
                 f"{name!r} ({family}) has no token for {wanted.name} ({language}), only for {others}."
             )
-        if tokens and "source" in facts:
-            tokenizer.src_lang = facts["source"]
-            return tokenizer.convert_tokens_to_ids(tokens[language]), ""
-        if tokens:
+        if "source" not in facts:
             return None, f"{tokens[language]} "
+        tokenizer.src_lang = facts["source"]
+        return tokenizer.convert_tokens_to_ids(tokens[language]), ""
     named = getattr(tokenizer, "target_lang", None) or getattr(tokenizer, "tgt_lang", None)
     if named is None:
         logger.warning("%s names no languages; assuming that it translates to %s.", name, wanted.name)

@@ -84,7 +84,6 @@ def translate(
     language: str,
     *,
     store: str | Path | None = None,
-    progress: bool = True,
     **loading: Any,
 ) -> list[Translation]:
     """Translate English texts, in their order.
@@ -94,16 +93,11 @@ def translate(
     translation has a `problem`; an error is raised if nothing at all could be translated.
     """
     translator = open_translator(system, language, **loading)
-    return translate_all(texts, translator, language, store=store, progress=progress).translations
+    return translate_all(texts, translator, language, store).translations
 
 
 def translate_all(
-    texts: Sequence[str],
-    translator: Translator,
-    language: str,
-    *,
-    store: str | Path | None = None,
-    progress: bool = True,
+    texts: Sequence[str], translator: Translator, language: str, store: str | Path | None = None
 ) -> Translated:
     """Translate with an open translator, and report the work."""
     done = {text: Translation(text, "", "empty text") for text in texts if not text.strip()}
@@ -123,7 +117,7 @@ def translate_all(
             initial=len(wanted) - len(missing),
             desc=f"{translator.name} to {language}",
             unit="texts",
-            disable=None if progress and missing else True,
+            disable=None if missing else True,
         )
         lines = ProgressWriter(len(wanted), "texts")
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
