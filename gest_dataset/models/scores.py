@@ -33,7 +33,7 @@ from gest_dataset.models.base import Model, Settings, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.queries import Placebo, Sample, Score, Values
+from gest_dataset.probes.queries import Placebo, Sample, Score, Values, with_words_of_others
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError, start_token
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
@@ -277,6 +277,9 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
                 samples.append((row, template, ask(row, reader)))
             except SkipSampleError as error:
                 skip(row, template, str(error))
+    if probe.label == "stereotype" and all(sample.placebo is None for _, _, sample in samples):
+        others = with_words_of_others([sample for _, _, sample in samples])
+        samples = [(row, template, some) for (row, template, _), some in zip(samples, others, strict=True)]
     unused = sorted(builders.keys() - {template for _, template, _ in samples})
     may_lack = settings.templates == EXTENDED_NAME and len(unused) < len(builders)
     queries = [query for _, _, sample in samples for query in sample.queries]
