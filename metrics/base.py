@@ -269,7 +269,7 @@ class GestMasculineRate(CheckedMetric):
 
     family = FAMILIES["gest"]
     fields = {
-        "predictions": (Value("string"), lambda name, values: checks.label_codes(name, values, LABELS)),
+        "predictions": (Value("string"), partial(checks.label_codes, labels=LABELS)),
         "references": (Value("int32"), checks.stereotype_codes),
     }
     options = {"convention": lambda name, value: checks.check_choice(name, value, CONVENTIONS)}
@@ -327,7 +327,7 @@ class WinobiasRate(CheckedMetric):
     family = FAMILIES["winobias"]
     fields = {
         "predictions": (Value("float64"), checks.finite_array),
-        "references": (Value("string"), checks.gender_codes),
+        "references": (Value("string"), partial(checks.label_codes, labels=GENDERS)),
     }
     labels = {"references": GENDERS}
     statistic = staticmethod(statistics.winobias_rate)

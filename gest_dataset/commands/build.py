@@ -7,7 +7,7 @@ import typer
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err
-from gest_dataset.errors import ConfigError, OutputError, UnreachableError
+from gest_dataset.errors import ConfigError, GestError, OutputError, UnreachableError
 from gest_dataset.storage import STANDARD_OUTPUT, folder_lock, write_file
 
 FORMATS = ("parquet", "txt", "csv", "lm-eval")
@@ -59,7 +59,7 @@ def _write_parquet(names: Sequence[str], folder: Path) -> None:
     from gest_dataset.hub.results import write_benchmark
 
     check_build_folder(folder)
-    failed: dict[str, object] = {}
+    failed: dict[str, GestError] = {}
     ending = (OutputError, UnreachableError)
     with folder_lock(folder), console.progress_bar() as bar:
         task = bar.add_task("", total=len(names))

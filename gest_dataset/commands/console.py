@@ -137,22 +137,7 @@ def show_table(
 # ---- several configs or languages: one after the other, a line for each, failures at the end --------------
 
 
-def open_each(
-    languages: Sequence[str], open_one: Callable[[str], T], failed: dict[str, object]
-) -> dict[str, T]:
-    """What `open_one` returns by language; languages that a system lacks go to `failed`, unless all are."""
-    opened = {}
-    for language in languages:
-        try:
-            opened[language] = open_one(language)
-        except UnsupportedLanguageError as error:
-            failed[language] = error
-            if len(failed) == len(languages):
-                raise
-    return opened
-
-
-def show_lacking(failed: dict[str, object]) -> dict[str, str]:
+def show_lacking(failed: dict[str, GestError]) -> dict[str, str]:
     """Take the languages that a system lacks from the failures, print them, and return their reasons."""
     lacking = {code: str(e) for code, e in failed.items() if isinstance(e, UnsupportedLanguageError)}
     for code in lacking:
@@ -166,7 +151,7 @@ def one_by_one(
     names: Sequence[str],
     work: Callable[[str], T],
     ending: tuple[type[GestError], ...],
-    failed: dict[str, object],
+    failed: dict[str, GestError],
 ) -> Iterator[tuple[str, T]]:
     """The results of `work` for each name; errors go to `failed`, and an `ending` one stops the rest."""
     for i, name in enumerate(names):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError
+from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.languages import LANGUAGES, target_languages
 
 if TYPE_CHECKING:
@@ -66,8 +66,10 @@ def run(
         return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
 
     # all of them first, so that a wrong name is an error before anything is translated
-    failed: dict[str, Any] = {}
-    experiments = console.open_each(languages, open_one, failed)
+    failed: dict[str, GestError] = {}
+    experiments = dict(console.one_by_one(languages, open_one, (), failed))
+    if not experiments:
+        raise next(iter(failed.values()))
     if output is None:
         folders = {code: run_folder(system, code, revision, limit) for code in experiments}
     else:

@@ -210,17 +210,13 @@ def _show_run(run: ScoredRun, verbose: bool) -> None:
 
 
 def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:
-    from gest_dataset.published.models import rank_among_published
     from gest_dataset.storage import json_value
 
     runs = []
     for run in outcome.runs:
         facts = run.scores.metadata
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
-        entry |= {"signature": run.scores.signature, "metadata": facts, "standing": None}
-        if published := rank_among_published(facts, run.result):
-            entry["standing"] = published.text()
-        runs.append(entry)
+        runs.append({**entry, "signature": run.scores.signature, "metadata": facts})
     return json_value(
         {
             "runs": runs,

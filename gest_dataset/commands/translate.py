@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -52,8 +52,11 @@ def run(
     if sentences.empty:
         raise TranslationError(f"{input_file} has no sentences.")
     # all of them first, so that a wrong name is an error before anything is translated
-    failed: dict[str, object] = {}
-    translators = console.open_each(languages, lambda code: open_translator(system, code, **loading), failed)
+    failed: dict[str, Any] = {}
+    opened = console.one_by_one(languages, lambda code: open_translator(system, code, **loading), (), failed)
+    translators = dict(opened)
+    if not translators:
+        raise next(iter(failed.values()))
     names = {code: system.replace("{language}", code) for code in translators}
     inputs = [Path(name.removeprefix("file:")).expanduser() for name in names.values() if is_file(name)]
     check_output_file(output, *inputs, *([input_file] if input_file else []))

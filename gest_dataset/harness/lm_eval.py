@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import datasets
 import jinja2
-import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders import CONFIGS
@@ -165,11 +164,6 @@ def process_results(
     log_ratio = masculine - feminine
     values = {name: doc[name] for name in Sample._fields if name != LOG_RATIO}
     return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, Sample(**values, log_ratio=log_ratio))}
-
-
-def mean_log_ratio(values: Sequence[float]) -> float:
-    """Return the mean of the scores. Its level depends on the words, and has no meaning by itself."""
-    return float(np.mean(values))
 
 
 def _rate(name: str) -> Callable[[Sequence[Sample]], float]:

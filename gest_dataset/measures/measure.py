@@ -25,7 +25,6 @@ from gest_dataset.published.models import rank_among_published
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.verdict import Verdict
-from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 Inputs = dict[str, Any]
@@ -77,21 +76,6 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """The groups whose means the headline adds up, by their column: male minus female, times a factor."""
-
-    column: str
-    factor: float = 1.0
-
-    @property
-    def weights(self) -> dict[Any, float]:
-        """The weight of each group."""
-        if self.column == "stereotype":
-            return dict(zip(STEREOTYPES, (MALE_MINUS_FEMALE * self.factor).tolist(), strict=True))
-        return {"male": self.factor, "female": -self.factor}
-
-
-@dataclass(frozen=True)
 class Pairing:
     """How two runs are compared: the measure of `statistics.compare`, its columns, and the group column."""
 
@@ -130,7 +114,6 @@ class Measure:
         probe: asks the model; None where texts are generated or translated.
         inputs: turns a score table (and the dataset rows) into the arguments of `statistic`.
         grid: the table of a single-template result.
-        contrast: the group weights of the headline; None for a plain mean.
     """
 
     name: str
@@ -141,7 +124,7 @@ class Measure:
     numbers: Sequence[str]
     headlines: Sequence[Headline]
     unit: Unit
-    contrast: Contrast | None
+    contrast: Mapping[str, Any] | None
     pairings: Sequence[Pairing]
     display: SampleDisplay
     texts: Mapping[str, Sequence[str]]
@@ -190,7 +173,7 @@ def load_measure(
         numbers=record["numbers"],
         headlines=[Headline(**head) for head in record["headlines"]],
         unit=Unit(**record["unit"]),
-        contrast=Contrast(**record["contrast"]) if "contrast" in record else None,
+        contrast=record.get("contrast"),
         pairings=[Pairing(**pairing) for pairing in record["pairings"]],
         display=SampleDisplay(value=value, topic=topic, **record["display"]),
         texts={part: record.get(part, ()) for part in ("describe", "undefined", "uncertainty", "placebo")},

@@ -24,7 +24,8 @@ from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates, template_squares
 from gest_dataset.statistics.verdict import relative_error, smallest_detectable, verdict
-from gest_dataset.statistics.weights import permutation_p
+from gest_dataset.statistics.weights import MALE_MINUS_FEMALE, permutation_p
+from gest_dataset.stereotypes import STEREOTYPES
 
 
 def compute_result(
@@ -229,10 +230,13 @@ def power_analysis(measure: Measure, rows: datasets.Dataset) -> PowerAnalysis:
     groups = [None] * len(rows)
     weights: dict[Any, float] = {None: 1.0}
     if measure.contrast is not None:
-        feature = rows.features[measure.contrast.column]
-        values = rows[measure.contrast.column]
+        column = measure.contrast["column"]
+        feature, values = rows.features[column], rows[column]
         groups = feature.int2str(values) if isinstance(feature, datasets.ClassLabel) else list(values)
-        weights = measure.contrast.weights
+        weights = {"male": 1.0, "female": -1.0}
+        if column == "stereotype":
+            scaled = MALE_MINUS_FEMALE * measure.contrast.get("factor", 1.0)
+            weights = dict(zip(STEREOTYPES, scaled.tolist(), strict=True))
     sizes = Counter(group for group, _ in set(zip(groups, units, strict=True)))
     error = relative_error(list(weights.values()), [sizes[group] for group in weights])
     head = measure.headlines[0]

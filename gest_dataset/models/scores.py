@@ -306,11 +306,6 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         problem = f"No sample of {request.name} can be scored{where} with {model.name}"
         advice = "Choose other templates, `multi_token`, or another model."
         raise ScoringError(f"{problem}: {main_reason(min(empty))}.\n{advice}")
-    # the effects of placebo pairs by template, where every stereotype has samples
-    effects = {
-        str(template): placebo.effects(np.stack(some), labels, words.pairs)
-        for template, (words, some, labels) in placebos.items()
-    }
     facts = request.facts(model)
     end = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]
     metadata = {
@@ -321,7 +316,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         **model.facts(),
         "measure": request.measure.name,
         "templates": [template for template in builders if template and template not in unused],
-        "placebo": {number: placebo.summary(sizes) for number, sizes in effects.items() if len(sizes)},
+        "placebo": _placebo_bands(placebos),
         "dtype": answer.dtype,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
@@ -342,6 +337,15 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     }
     skipped_table = pa.Table.from_pylist(skipped, schema=_SKIPPED)
     return Scores(_table(scored, probe, rows.features), skipped_table, metadata, rows)
+
+
+def _placebo_bands(placebos: Mapping[int, tuple[Placebo, list[Values], list[int]]]) -> dict[str, Any]:
+    """The effects of placebo pairs by template, where every stereotype has samples."""
+    effects = {
+        str(template): placebo.effects(np.stack(values), labels, words.pairs)
+        for template, (words, values, labels) in placebos.items()
+    }
+    return {template: placebo.summary(sizes) for template, sizes in effects.items() if len(sizes)}
 
 
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:

@@ -105,13 +105,6 @@ def select_templates(selection: Sequence[int] | str | Path | None, kind: str) ->
     return templates
 
 
-def has_extended(selection: Sequence[int] | str | Path | None) -> bool:
-    """Whether extended templates are selected, by name or by number."""
-    if selection is None or isinstance(selection, (str, Path)):
-        return selection == EXTENDED_NAME
-    return not EXTENDED_TEMPLATES.keys().isdisjoint(selection)
-
-
 def _read(path: Path) -> list[Template]:
     try:
         templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]

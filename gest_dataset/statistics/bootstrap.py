@@ -245,17 +245,11 @@ def interval_entries(
     name: str, statistic: Interval, scale: Scale = float, limits: Limits = UNLIMITED
 ) -> dict[str, Any]:
     """A statistic and its bounds as entries of a result, on an increasing scale and clipped to its range."""
-
-    def bound(pick: Callable[[float, float], float], limit: float) -> float:
-        if math.isnan(limit) or math.isnan(statistic.value):
-            return math.nan
-        return float(np.clip(scale(pick(limit, statistic.value)), *limits))
-
-    return {
-        name: float(scale(statistic.value)),
-        f"{name}_low": bound(min, statistic.low),
-        f"{name}_high": bound(max, statistic.high),
-    }
+    value, low, high = statistic.value, statistic.low, statistic.high
+    ends = [math.nan, math.nan]
+    if not any(map(math.isnan, (value, low, high))):
+        ends = [float(np.clip(scale(end), *limits)) for end in (min(low, value), max(high, value))]
+    return {name: float(scale(value)), f"{name}_low": ends[0], f"{name}_high": ends[1]}
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+from gest_dataset.stereotypes import STEREOTYPES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -100,11 +100,6 @@ def label_codes(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints
 def stereotype_codes(name: str, values: Iterable[Any]) -> Ints:
     """Stereotypes 1 to 16 as indices from 0."""
     return label_codes(name, values, list(STEREOTYPES))
-
-
-def gender_codes(name: str, values: Iterable[Any]) -> Ints:
-    """0 for female, 1 for male."""
-    return label_codes(name, values, GENDERS)
 
 
 def group_codes(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:

@@ -212,7 +212,7 @@ def test_a_system_that_lacks_a_language(gest: Gest, two_languages: tuple[str, ..
     assert (list(content["lacking"]), content["failed"]) == (["hr"], {})
     none = gest(*arguments, "--language", "hr,be")
     assert none.returncode == 2
-    assert "no published translations by 'published:deepl' to Belarusian" in none.stderr
+    assert "no published translations by 'published:deepl' to Croatian" in none.stderr
 
 
 def test_an_interrupted_run_translates_and_parses_nothing_twice(

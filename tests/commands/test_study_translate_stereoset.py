@@ -53,7 +53,7 @@ def deepl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         monkeypatch.setenv("DEEPL_AUTH_KEY", "de3p1:fx")
         monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
         monkeypatch.setattr(
-            "gest_dataset.translation.systems.default_folder", lambda: tmp_path / "translations"
+            "gest_dataset.translation.systems.cache_directory", lambda: tmp_path / "cache" / "sources"
         )
         yield server
 

@@ -96,9 +96,7 @@ def as_person(c: Context) -> bool:
 def serving(c: Context) -> bool:
     """An instrumental beside a verb that takes one for its subject: *я работаю официантом*."""
     grammar, before = c.grammar, _before_group(c)
-    if before is not None and before.upos == "ADP":
-        return False
-    if has_form(c.others, grammar.other_pronouns):
+    if (before is not None and before.upos == "ADP") or has_form(c.others, grammar.other_pronouns):
         return False
     is_copular = any(
         other.form in grammar.auxiliaries
@@ -156,8 +154,7 @@ def _follows_neutral(c: Context) -> bool:
         if _is_neutral(c, other):
             first = other.id - 1
             return first == 0 or c.tokens[first - 1].form not in grammar.comparison_words
-        if other.upos in {"SCONJ", "ADP"} or (other.upos == "PUNCT" and other.text != ","):
-            return False
-        if other.form in grammar.pronouns:
+        is_border = other.upos in {"SCONJ", "ADP"} or (other.upos == "PUNCT" and other.text != ",")
+        if is_border or other.form in grammar.pronouns:
             return False
     return False

@@ -286,13 +286,13 @@ def collect(
 
     No prompt is sent once the answers have cost `max_cost`; requests in flight are completed.
     """
-    settings = settings or AskSettings()
+    settings, cache = settings or AskSettings(), cache or ResponseCache(Path(":memory:"))
     drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
     keys = {prompt: cache_key(prompt.text, prompt.repeat, drawn) for prompt in prompts}
     distinct = dict(zip(keys.values(), keys, strict=True))
-    cached = {} if cache is None else cache.get(distinct)
     answers = {
-        key: Answer(**{**value, "top": tuple(map(tuple, value["top"]))}) for key, value in cached.items()
+        key: Answer(**{**value, "top": tuple(map(tuple, value["top"]))})
+        for key, value in cache.get(distinct).items()
     }
     spent = sum(map(settings.cost, answers.values()))
     missing = [prompt for key, prompt in distinct.items() if key not in answers]
@@ -303,8 +303,7 @@ def collect(
     with bar, closing(model.generate(affordable, sampling)) as generated:
         for batch in generated:
             new = {keys[prompt]: answer for prompt, answer in batch}
-            if cache is not None:
-                cache.put({key: asdict(answer) for key, answer in new.items()})
+            cache.put({key: asdict(answer) for key, answer in new.items()})
             answers.update(new)
             spent += sum(map(settings.cost, new.values()))
             if settings.max_cost < math.inf and not spent:

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -121,15 +122,16 @@ class ServedModel:
         self, items: Sequence[Item], name: str, cache: ResponseCache | None
     ) -> dict[Item, Values]:
         """The values of every item, from the cache or the server."""
-        if cache is not None:  # of a run that may have been started with another model of this name
-            key, now = cache_key("fingerprint"), self.capabilities.fingerprint
-            before = cache.get([key]).get(key, now)
-            if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
-                problem = f"{cache.path.parent} was started with another model behind the name {self.name!r}"
-                raise OutputError(f"{problem}: the values of a fixed text have changed. {CHOOSE}")
-            cache.put({key: before})
+        cache = cache or ResponseCache(Path(":memory:"))
+        # the run may have been started with another model of this name
+        key, now = cache_key("fingerprint"), self.capabilities.fingerprint
+        before = cache.get([key]).get(key, now)
+        if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
+            problem = f"{cache.path.parent} was started with another model behind the name {self.name!r}"
+            raise OutputError(f"{problem}: the values of a fixed text have changed. {CHOOSE}")
+        cache.put({key: before})
         keys = {item: cache_key("item", item.ids, item.targets) for item in items}
-        cached = {} if cache is None else cache.get(keys.values())
+        cached = cache.get(keys.values())
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
         missing = [item for item in items if item not in values]
         texts: dict[int, str] = {}  # of the targets, for servers that give tokens as texts
@@ -149,8 +151,7 @@ class ServedModel:
         with bar, closing(self.client.map(send, batches)) as completed:
             for results in completed:
                 new = {i: v for batch, vs in results for i, v in zip(batch, vs, strict=True)}
-                if cache is not None:
-                    cache.put({keys[item]: value.tolist() for item, value in new.items()})
+                cache.put({keys[item]: value.tolist() for item, value in new.items()})
                 values |= new
                 bar.update(len(new))
                 progress.update(len(values))
