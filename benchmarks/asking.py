@@ -114,7 +114,7 @@ def bodies(sentences: int) -> list[bytes]:
     """What `gest ask` sends for them."""
     from gest_dataset.models.base import Sampling
     from gest_dataset.models.chat.probes import CHAT_PROBES
-    from gest_dataset.models.served.chat import chat_body
+    from gest_dataset.models.served.model import chat_body
 
     sampling = Sampling(top=CHAT_PROBES["choice"].top)
     return [json.dumps(chat_body(MODEL, p, sampling, "max_tokens")).encode() for p in prompts(sentences)]

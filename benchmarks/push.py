@@ -32,7 +32,7 @@ languages = [*range(number)]
 
 def reader(language):
     def read(files, dropped):
-        given = list(config.read(files, dropped))
+        given = list(config.reader(files, dropped))
         for i in range(rows):
             row = dict(given[i % len(given)])
             row["id"] = f"{language}-{i}"
@@ -43,7 +43,7 @@ def reader(language):
 
 names = [f"x{language:03}_pairs" for language in languages]
 for language, name in enumerate(names):
-    CONFIGS[name] = dataclasses.replace(config, name=name, read=reader(language))
+    CONFIGS[name] = dataclasses.replace(config, name=name, reader=reader(language))
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 imported, empty = time.perf_counter(), peak()
 gest_dataset.push("org/gest", ",".join(names))

@@ -98,7 +98,7 @@ def naive(folder: Path, sentences: Sequence[str], device: str, size: int) -> Cal
     import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    from gest_dataset.translation.huggingface import BEAMS
+    from gest_dataset.translation.models import BEAMS
 
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=torch.float32).to(device).eval()
@@ -118,15 +118,18 @@ def naive(folder: Path, sentences: Sequence[str], device: str, size: int) -> Cal
 
 
 def ours(folder: Path, sentences: Sequence[str], device: str, batch_tokens: int | None) -> tuple[int, float]:
-    """With store and all, as `gest translate` does it; without the time that loading takes."""
-    from gest_dataset.translation import open_translator, translate_all
+    """As `gest translate` does it, without the time that loading takes."""
+    import torch
 
-    translator = open_translator(
-        f"hf:{folder}", "sk", device=device, dtype="float32", batch_tokens=batch_tokens
-    )
-    with tempfile.TemporaryDirectory() as store:
-        work = translate_all(sentences, translator, "sk", store=store, progress=False)
-    return work.units, work.seconds
+    from gest_dataset.translation import models
+
+    loaded = models._load(str(folder), None, "sk", torch.device(device), torch.float32)
+    budget = batch_tokens or models.BATCH_TOKENS[device]
+    begin = time.perf_counter()
+    batches = list(models._translate(sentences, lambda: loaded, budget))
+    seconds = time.perf_counter() - begin
+    translations = [one.translation for batch in batches for one in batch]
+    return sum(map(len, loaded.tokenizer(text_target=translations)["input_ids"])), seconds
 
 
 def main() -> None:

@@ -1,50 +1,66 @@
-"""The registry of all configs of `gest`: `configs.yaml` describes them, the other modules read their rows."""
+"""The registry of all configs of `gest`: `configs.yaml` describes them, the other modules read their rows.
+
+Configs that a user added are in the folder of user data; `gest_dataset.custom.store` writes them:
+
+    GEST_HOME/configs/NAME/facts.json       the metadata, with the SHA-256 of the rows
+    GEST_HOME/configs/NAME/SHA256.parquet   the rows
+"""
 
 import difflib
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.builders import custom_configs
-from gest_dataset.builders.config import FAMILIES, KIND_FIELDS, PACKAGE, Config, Dropped, File, Row, read_yaml
+import pyarrow as pa
+
+from gest_dataset import user_data
+from gest_dataset.builders.config import (
+    FAMILIES,
+    KIND_FIELDS,
+    PACKAGE,
+    Config,
+    CustomData,
+    Dropped,
+    Family,
+    Fields,
+    Files,
+    Row,
+    read_yaml,
+)
 from gest_dataset.data import sources
+from gest_dataset.data.folder import read_table
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.languages import LANGUAGES
 
 DEFAULT_CONFIG = "en"
-Reader = Callable[..., Iterator[Row]]
+FOLDER = "configs"
+GROUP = "added"
+# Valid as a folder name, in a shell and for `datasets`
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+_ROWS_AT_ONCE = 1000
 
 
 def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
     module, function = entry["read"].split(".")
-    reader: Reader = getattr(import_module(f"gest_dataset.builders.{module}"), function)
-    embedded = PACKAGE / entry["embedded"] if "embedded" in entry else None
+    reader = getattr(import_module(f"gest_dataset.builders.{module}"), function)
     return Config(
         name=name,
         family=FAMILIES[entry["family"]],
         description=entry["description"],
         sources=tuple(entry.get("sources", ())),
         fields=KIND_FIELDS[entry["fields"]],
-        read=partial(_read_rows, reader, entry.get("arguments", ()), embedded),
+        reader=partial(reader, *entry.get("arguments", ())),
         published_rows=entry["rows"],
         languages=tuple(entry.get("languages", ["en"])),
         exact=entry.get("exact", True),
         version=entry.get("version", 1),
-        embedded=embedded,
+        embedded=PACKAGE / entry["embedded"] if "embedded" in entry else None,
     )
-
-
-def _read_rows(
-    reader: Reader,
-    arguments: Sequence[str],
-    embedded: Path | None,
-    files: Mapping[str, File],
-    dropped: Dropped,
-) -> Iterator[Row]:
-    """The rows of a config; not a closure, so that builders can be pickled."""
-    return reader(*arguments, [embedded] if embedded else list(files.values()), dropped)
 
 
 BUILT_IN = {name: _read_config(name, entry) for name, entry in read_yaml("configs.yaml").items()}
@@ -73,13 +89,55 @@ GROUPS: dict[str, tuple[str, ...]] = {}
 _DAMAGED: dict[str, str] = {}  # custom config -> error message
 
 
+def metadata_digest(metadata: dict[str, Any]) -> str:
+    """A hash of the metadata of a config."""
+    return hashlib.sha256(json.dumps(metadata, sort_keys=True).encode()).hexdigest()
+
+
+def _custom_config(folder: Path, metadata: dict[str, Any]) -> Config:
+    if not NAME.fullmatch(folder.name) or folder.name in {*BUILT_IN, *_BUILT_IN_GROUPS, GROUP}:
+        raise ValueError(f"{folder.name!r} is not a valid name for a custom config")
+    unknown = [code for code in metadata["languages"] if code not in LANGUAGES]
+    if unknown:
+        raise ValueError(f"its language {unknown[0]!r} is missing")
+    fields = KIND_FIELDS[metadata["kind"]]
+    path = folder / f"{metadata['sha256']}.parquet"
+    return Config(
+        name=folder.name,
+        family=Family(**metadata["family"]),
+        description=metadata["description"],
+        sources=(),
+        fields=fields,
+        reader=partial(_read_custom_rows, path, fields, metadata["dropped"]),
+        published_rows=metadata["rows"],
+        languages=tuple(metadata["languages"]),
+        custom=CustomData(path, metadata_digest(metadata), metadata["licence"]),
+    )
+
+
+def _read_custom_rows(
+    path: Path, fields: Fields, left_out: dict[str, int], files: Files, dropped: Dropped
+) -> Iterator[Row]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Add {path.parent.name} again.") from error
+    if hashlib.sha256(content).hexdigest() != path.stem:
+        raise DataError(f"{path} is damaged. Add {path.parent.name} again, or remove {path.parent}.")
+    dropped.update(left_out)
+    table = read_table(pa.BufferReader(content)).select(list(fields))
+    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        yield from batch.to_pylist()
+
+
 def refresh() -> None:
     """Load the custom configs again."""
-    custom, damaged = custom_configs.read_custom_configs({*BUILT_IN, *_BUILT_IN_GROUPS, custom_configs.GROUP})
+    custom, damaged = user_data.read_all(FOLDER, _custom_config)
+    custom = dict(sorted(custom.items(), key=lambda item: (item[1].family.name, item[0])))
     for table in (CONFIGS, GROUPS, _DAMAGED):
         table.clear()
     CONFIGS.update(BUILT_IN | custom)
-    GROUPS.update(_BUILT_IN_GROUPS | ({custom_configs.GROUP: tuple(custom)} if custom else {}))
+    GROUPS.update(_BUILT_IN_GROUPS | ({GROUP: tuple(custom)} if custom else {}))
     _DAMAGED.update(damaged)
 
 

@@ -88,7 +88,7 @@ class Config:
     """One config of `gest`.
 
     Attributes:
-        read: Yields the rows from the verified files by key, and counts the rows that a rule leaves out.
+        reader: Yields the rows from the verified files, and counts the rows that a rule leaves out.
         published_rows: The number of rows on the pinned files, or an upper bound if not `exact`.
         version: Part of the cache fingerprint. Raise it whenever the rows change.
         embedded: The file of this package that is read instead of upstream files.
@@ -100,13 +100,17 @@ class Config:
     description: str
     sources: tuple[str, ...]
     fields: Fields
-    read: Callable[[Mapping[str, File], Dropped], Iterator[Row]]
+    reader: Callable[[Files, Dropped], Iterator[Row]]
     published_rows: int
     languages: tuple[str, ...] = ("en",)
     exact: bool = True
     version: int = 1
     embedded: Path | None = None
     custom: CustomData | None = None
+
+    def read(self, files: Mapping[str, File], dropped: Dropped) -> Iterator[Row]:
+        """The rows, from the files by key."""
+        return self.reader([self.embedded] if self.embedded else list(files.values()), dropped)
 
     @property
     def features(self) -> Features:

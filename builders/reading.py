@@ -19,18 +19,16 @@ from gest_dataset.stereotypes import STEREOTYPES
 _KEYWORD = re.compile(r"<([^<>]*)>")
 # Names that the pickle of a data frame of text needs
 _ALLOWED = {
-    ("builtins", "slice"),
-    ("numpy", "dtype"),
-    ("numpy", "ndarray"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("pandas._libs.internals", "_unpickle_block"),
-    ("pandas.core.frame", "DataFrame"),
-    ("pandas.core.indexes.base", "Index"),
-    ("pandas.core.indexes.base", "_new_Index"),
-    ("pandas.core.indexes.numeric", "Int64Index"),
-    ("pandas.core.indexes.range", "RangeIndex"),
-    ("pandas.core.internals.managers", "BlockManager"),
+    "builtins": {"slice"},
+    "numpy": {"dtype", "ndarray"},
+    "numpy.core.multiarray": {"_reconstruct"},
+    "numpy.core.numeric": {"_frombuffer"},
+    "pandas._libs.internals": {"_unpickle_block"},
+    "pandas.core.frame": {"DataFrame"},
+    "pandas.core.indexes.base": {"Index", "_new_Index"},
+    "pandas.core.indexes.numeric": {"Int64Index"},
+    "pandas.core.indexes.range": {"RangeIndex"},
+    "pandas.core.internals.managers": {"BlockManager"},
 }
 
 
@@ -88,7 +86,7 @@ def keyword_span(marked: str, file: File, place: int | str) -> tuple[str, list[i
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ALLOWED:
+        if name not in _ALLOWED.get(module, ()):
             raise pickle.UnpicklingError(
                 f"refused: the pickle asks for {module}.{name}, which a data frame of text does not need"
             )

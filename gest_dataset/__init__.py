@@ -5,16 +5,9 @@ Importing the package registers the name `gest` with `datasets`, and the metrics
     import gest_dataset
     from datasets import load_dataset
     load_dataset("gest", "sk_pairs")
-    import evaluate
-    evaluate.load("gest_stereotype_rate")
     gest_dataset.score("xlm-roberta-base", "sk_pairs", output="mine").result()
     gest_dataset.masculine_rates("deepl", "sk", output="deepl-sk").result()
-    gest_dataset.compare(["theirs", "mine"]).differences
-    gest_dataset.report(["theirs", "mine"], "report.html")
-    gest_dataset.add_language("hi", "hi.csv", "hi_variants.csv")
-    gest_dataset.import_eurogest("EuroGEST", ["sk"])
-    gest_dataset.push("your-name/gest", "sk_pairs")
-    gest_dataset.push_results("mine", "your-name/my-model", dataset="your-name/gest")
+    gest_dataset.report(["mine"], "report.html")
 """
 
 from importlib import import_module
@@ -29,7 +22,7 @@ if TYPE_CHECKING:
     from gest_dataset.custom import import_eurogest as import_eurogest
     from gest_dataset.hub.push import push as push
     from gest_dataset.hub.results import push_results as push_results
-    from gest_dataset.models.chat.answers import Answers as Answers
+    from gest_dataset.models.chat.ask import Answers as Answers
     from gest_dataset.models.chat.ask import ask as ask
     from gest_dataset.models.score import score as score
     from gest_dataset.models.scores import Scores as Scores
@@ -39,7 +32,7 @@ if TYPE_CHECKING:
 
 # Names that are imported when they are used, as they bring torch, transformers or matplotlib
 _LATER = {
-    "Answers": "gest_dataset.models.chat.answers",
+    "Answers": "gest_dataset.models.chat.ask",
     "Scores": "gest_dataset.models.scores",
     "add_language": "gest_dataset.custom",
     "ask": "gest_dataset.models.chat.ask",

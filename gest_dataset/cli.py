@@ -3,44 +3,32 @@
 import os
 import shlex
 import sys
+import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from inspect import cleandoc
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 import yaml
 
-from gest_dataset.commands import launched, options
+from gest_dataset.commands import options
 from gest_dataset.commands.console import err, out, setup_logging, show_error
 from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.models.distributed import is_main, world_size
 from gest_dataset.version import __version__
 
-# The commands in the order of `gest --help`, by the panel that shows them
-PANELS = {
-    "Data": ("list", "build", "add-language"),
-    "Models": ("score", "ask", "sweep", "demo"),
-    "Translators": ("translate", "detect-gender", "masculine-rate", "pairs"),
-    "Results": ("compare", "report", "study"),
-    "The Hub": ("push", "push-results"),
-}
-# Commands of version 0.1 and what replaces them
-RENAMED = {
-    "calibrate": "`make validate` in the repository",
-    "figures": "`gest report --figures DIR`",
-    "import-eurogest": "`gest add-language --eurogest`",
-    "lm-eval-tasks": "`gest build --format lm-eval`",
-    "nsp-train": "`gest study nsp`",
-    "sentences": "`gest build --format txt` or `--format csv`",
-    "translate-stereoset": "`gest study translate-stereoset`",
-    "view": "`gest report`",
-}
 INTERRUPTED = 130
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
-_EXAMPLES = yaml.safe_load(Path(options.__file__).with_name("examples.yaml").read_text(encoding="utf-8"))
+DISTRIBUTED = "score"  # the command that several processes of a launcher can share
+_GRACE = 30.0  # seconds in which the launcher ends this process if the main one failed too
+_COMMANDS = yaml.safe_load(Path(options.__file__).with_name("commands.yaml").read_text(encoding="utf-8"))
+RENAMED = _COMMANDS["renamed"]  # commands of version 0.1 and what replaces them
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
 
 # Every command and subcommand, such as "study validity"; `_add` fills it
@@ -60,11 +48,11 @@ def main() -> None:
         sys.stdout.reconfigure(errors="replace")  # letters that the terminal's encoding lacks become "?"
     setup_logging()
     arguments = sys.argv[1:]
-    with launched.only_main_prints():
+    with only_main_prints():
         try:
             if arguments and arguments[0] in RENAMED:
                 raise ConfigError(f"`gest {arguments[0]}` was replaced by {RENAMED[arguments[0]]}.")
-            launched.check(arguments)
+            check_launcher(arguments)
             app(prog_name="gest")
         except GestError as error:
             show_error(error)
@@ -82,6 +70,33 @@ def main() -> None:
                 f"Please report it with the traceback above."
             )
             sys.exit(UNEXPECTED)
+
+
+def check_launcher(arguments: list[str]) -> None:
+    """Refuse commands that several processes of a launcher would run at the same time."""
+    command = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if world_size() > 1 and command not in (None, DISTRIBUTED):
+        raise ConfigError(
+            f"`gest {command}` runs in one process, but the launcher has started {world_size()}: run it "
+            f"without the launcher."
+        )
+
+
+@contextmanager
+def only_main_prints() -> Iterator[None]:
+    """Silence the other processes of a launcher, except for an error that the main process does not have."""
+    if is_main():
+        yield
+        return
+    messages = StringIO()
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(messages):
+            yield
+    except SystemExit as end:
+        if end.code not in (None, 0, INTERRUPTED):
+            time.sleep(_GRACE)
+            sys.stderr.write(messages.getvalue())
+        raise
 
 
 def hide_secrets(text: str) -> str:
@@ -111,7 +126,7 @@ def gest(
 def _add(to: typer.Typer, line: str, module: Any, panel: str | None = None) -> None:
     """Add a command, or a group of commands: a package with a table `COMMANDS` of their modules."""
     LINES.append(line)
-    name, epilog = line.split()[-1], "\n\n".join(["Examples:", *_EXAMPLES[line].splitlines()])
+    name, epilog = line.split()[-1], "\n\n".join(["Examples:", *_COMMANDS["examples"][line].splitlines()])
     shown: dict[str, Any] = {"epilog": epilog, "rich_help_panel": panel}
     if not hasattr(module, "COMMANDS"):
         to.command(name, help=_paragraphs(module.run.__doc__), **shown)(options.add_help(module.run, line))
@@ -127,6 +142,6 @@ def _paragraphs(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in cleandoc(text).split("\n\n"))
 
 
-for _panel, _names in PANELS.items():
+for _panel, _names in _COMMANDS["panels"].items():
     for _name in _names:
         _add(app, _name, import_module(f"gest_dataset.commands.{_name.replace('-', '_')}"), _panel)

@@ -8,7 +8,6 @@ from typing import Any
 
 from gest_dataset import user_data
 from gest_dataset.errors import ConfigError
-from gest_dataset.storage import folder_lock, write_json
 
 FOLDER = "languages"
 _STORED = ("name", "iso3", "script", "family")  # the fields of a custom language
@@ -70,10 +69,7 @@ def add(language: Language, replace: bool = False) -> Language:
         raise ConfigError(f"{code!r} is not a language code such as hi or pt-BR.")
     if existing and not replace:
         raise ConfigError(f"{code} already exists as {existing.name}. Use --replace to replace it.")
-    folder = user_data.user_data_folder()
-    with folder_lock(folder):
-        metadata = {key: getattr(language, key) for key in _STORED}
-        write_json(folder / FOLDER / code / user_data.METADATA, metadata)
+    user_data.write(FOLDER, code, {key: getattr(language, key) for key in _STORED})
     refresh()
     return language
 
@@ -85,8 +81,6 @@ def is_custom(code: str) -> bool:
 
 def remove(code: str) -> None:
     """Remove a language that a user added."""
-    if not is_custom(code):
-        raise ConfigError(f"{code!r} is not a language that you added.")
     user_data.remove(FOLDER, code)
     refresh()
 

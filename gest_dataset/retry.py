@@ -1,10 +1,8 @@
 """When to repeat a request that failed for a reason that passes."""
 
 import random
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from email.utils import mktime_tz, parsedate_tz
 
 
 @dataclass(frozen=True)
@@ -24,12 +22,6 @@ class RetryPolicy:
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds of a Retry-After header, which is a number or a date; None without a valid one."""
+    """The number of seconds in a Retry-After header; None without one."""
     value = next((text.strip() for name, text in headers.items() if name.lower() == "retry-after"), "")
-    if value.isdecimal():
-        return float(value)
-    try:
-        date = parsedate_tz(value)
-        return max(0.0, mktime_tz(date) - time.time()) if date else None
-    except (ValueError, OverflowError):
-        return None
+    return float(value) if value.isdecimal() else None

@@ -61,10 +61,24 @@ def atomic_path(path: Path) -> Iterator[Path]:
     A reader sees the old file or the whole new one. Symbolic links are followed and an existing file
     keeps its mode. `-`, pipes and devices receive the content when it is complete.
     """
-    is_file = path.is_file() or path.is_dir() or not path.exists()
+    is_stream = path == STANDARD_OUTPUT or (path.exists() and not path.is_file() and not path.is_dir())
+    target = Path(tempfile.gettempdir(), path.name) if is_stream else Path(os.path.realpath(path))
+    partial = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex}{_PARTIAL}")
     try:
-        with _temporary(path) if is_file and path != STANDARD_OUTPUT else _stream(path) as partial:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial.touch(mode=0o600 if is_stream else 0o666, exist_ok=False)
+        try:
+            if target.exists() and not is_stream:
+                shutil.copymode(target, partial)
             yield partial
+            if is_stream:
+                _send(path, partial.read_bytes())
+            else:
+                with partial.open("rb") as file:
+                    os.fsync(file.fileno())
+                partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(
             f"{path} could not be written: {error}. The previous content is unchanged; "
@@ -72,11 +86,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
         ) from error
 
 
-@contextmanager
-def _stream(path: Path) -> Iterator[Path]:
-    with tempfile.NamedTemporaryFile(prefix="gest-") as file:
-        yield Path(file.name)
-        content = Path(file.name).read_bytes()
+def _send(path: Path, content: bytes) -> None:
+    """Write to `-`, a pipe or a device; a terminal gets no control characters."""
     sys.stdout.flush()
     if path != STANDARD_OUTPUT:
         path.write_bytes(content)
@@ -85,23 +96,6 @@ def _stream(path: Path) -> Iterator[Path]:
     else:
         sys.stdout.buffer.write(content)
     sys.stdout.flush()
-
-
-@contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
-    path = Path(os.path.realpath(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex}{_PARTIAL}")
-    try:
-        partial.touch(exist_ok=False)
-        if path.exists():
-            shutil.copymode(path, partial)
-        yield partial
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def check_folder(folder: Path, is_ours: Callable[[Path], bool] | Container[str], owner: str) -> None:
@@ -115,12 +109,11 @@ def check_folder(folder: Path, is_ours: Callable[[Path], bool] | Container[str],
 
 def foreign_files(folder: Path, is_ours: Callable[[Path], bool] | Container[str]) -> list[str]:
     """Create a folder if needed, and list the files in it that are neither ours nor locks."""
+    allowed = is_ours if callable(is_ours) else lambda path: path.name in is_ours
     try:
         folder.mkdir(parents=True, exist_ok=True)
         others = [path for path in folder.iterdir() if path.name != LOCK and not is_temporary(path)]
-        if callable(is_ours):
-            return sorted(path.name for path in others if not is_ours(path))
-        return sorted(path.name for path in others if path.name not in is_ours)
+        return sorted(path.name for path in others if not allowed(path))
     except OSError as error:
         raise OutputError(f"{folder} cannot be used: {error}. {CHOOSE}") from error
 
@@ -152,13 +145,9 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write an indented JSON file."""
-    write_file(path, f"{json_text(content)}\n")
-
-
-def json_text(content: Any) -> str:
-    """Indented JSON; control characters are escaped."""
-    return printable(json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False))
+    """Write an indented JSON file; control characters are escaped."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+    write_file(path, f"{printable(text)}\n")
 
 
 def json_value(value: Any) -> Any:

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from huggingface_hub import constants
 
-from gest_dataset.errors import OutputError
-from gest_dataset.storage import folder_lock
+from gest_dataset.storage import folder_lock, write_json
 
 METADATA = "facts.json"
 _T = TypeVar("_T")
@@ -45,11 +44,13 @@ def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[di
     return entries, damaged
 
 
+def write(kind: str, name: str, metadata: dict[str, Any]) -> None:
+    """Store the metadata of an entry."""
+    with folder_lock(user_data_folder()):
+        write_json(user_data_folder() / kind / name / METADATA, metadata)
+
+
 def remove(kind: str, name: str) -> None:
     """Remove an entry."""
-    folder = user_data_folder() / kind / name
-    try:
-        with folder_lock(user_data_folder()):
-            shutil.rmtree(folder)
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be removed: {error}.") from error
+    with folder_lock(user_data_folder()):
+        shutil.rmtree(user_data_folder() / kind / name)

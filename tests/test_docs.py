@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 import gest_dataset
 from gest_dataset import cli
 from gest_dataset.builders import CONFIGS
-from gest_dataset.builders.demo import TOY_MODEL
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT
 from tests.support.browser import chromium
@@ -83,41 +82,6 @@ def test_commands_in_the_docs_exist_with_their_options() -> None:
                 for option in re.findall(r"(?<!\S)--[a-z-]+", rest):
                     assert option in helps[command], f"{page}: gest {command} {option}"
     assert len(helps) > 10
-
-
-def test_python_in_the_docs_compiles() -> None:
-    for page, block in _code("python"):
-        source = re.sub(r"^>>> |^\.\.\. ", "", block, flags=re.MULTILINE)
-        indent = len(source) - len(source.lstrip(" "))
-        compile(re.sub(rf"^ {{{indent}}}", "", source, flags=re.MULTILINE), page, "exec")
-
-
-# ---- the page on Python: its examples run on the demo's model --------------------------------------------
-
-_PYTHON = (_DOCS / "python.md").read_text(encoding="utf-8")
-_EXAMPLES = [
-    (section.splitlines()[0], block)
-    for section in _PYTHON.split("\n## ")[1:]
-    for block in re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
-]
-_OFFLINE = {
-    '"xlm-roberta-base"': repr(str(TOY_MODEL)),
-    '"./tuned"': repr(str(TOY_MODEL)),
-    '"sk_pairs"': '"demo_sk_pairs"',
-    '"sk", model="sk.udpipe"': f'"sk", parser="conllu", model={str(ROOT / "tests" / "mirror_sk.conllu")!r}',
-    'parser_model="sk.udpipe"': f'parser="conllu", parser_model={str(ROOT / "tests" / "mirror_sk.conllu")!r}',
-}
-
-
-@pytest.mark.parametrize(("section", "example"), _EXAMPLES)
-@pytest.mark.usefixtures("one_thread")
-def test_python_examples_run(
-    section: str, example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for online, offline in _OFFLINE.items():
-        example = example.replace(online, offline)
-    exec(compile(example, section, "exec"), {})
 
 
 def test_every_public_name_is_in_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err, out
 from gest_dataset.errors import ConfigError
-
-if TYPE_CHECKING:
-    from gest_dataset.custom import AddedLanguage
 
 
 def run(
@@ -36,7 +32,6 @@ def run(
     eurogest: bool = False,
     data: Path | None = None,
     frames: str = "pronoun",
-    as_json: bool = False,
 ) -> None:
     """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
 
@@ -72,55 +67,22 @@ def run(
     names = signature(add_language).parameters.keys() & arguments.keys()
     columns = dict(one.rpartition("=")[::2] for one in map or [])
     added = add_language(**{name: arguments[name] for name in names}, columns=columns)
-    if as_json:
-        console.show_json(_to_json(added))
-    else:
-        _show(added)
+    for read in added.files.values():
+        accepted = read.number - len(read.rejected)
+        out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
+        console.show_problems(read.reasons, prefix="  rejected: ", console=out)
+    if added.confirmed is not None:
+        out.print(f"The rules confirm the genders of both variants in {added.confirmed:,} pairs.")
+    elif "pairs" in added.files:
+        out.print("The variants' genders were not checked; pass --parser-model (and --rules) to check them.")
+    if "pairs" in added.files:
+        out.print(f"Statistical power: gest score MODEL --config {added.language.code}_pairs --power")
+    for config in added.configs:
+        rows = f"{config.published_rows:,} rows"
+        out.print(f'{config.name}: {rows}; import gest_dataset, then load_dataset("gest", "{config.name}")')
+    err.print(f"Rejected rows: {added.report}")
     if licence is None:
         err.print(
             "The licence of your files is recorded as unknown. Before you publish them, add them again with "
             "--licence, --source and --replace."
         )
-
-
-def _to_json(added: AddedLanguage) -> dict[str, Any]:
-    files = {}
-    for read in added.files.values():
-        reasons = read.reasons.most_common()
-        rejected = {reason: {"count": n, "examples": read.examples(reason)} for reason, n in reasons}
-        files[read.path.name] = {"rows": read.number, "rejected": rejected}
-    return {
-        "configs": {config.name: config.published_rows for config in added.configs},
-        "files": files,
-        "translated": added.sentences("translations"),
-        "pairs": added.sentences("pairs"),
-        "confirmed": added.confirmed,
-        "report": str(added.report),
-    }
-
-
-def _show(added: AddedLanguage) -> None:
-    from gest_dataset.stereotypes import STEREOTYPES
-
-    for kind, read in added.files.items():
-        accepted, sentences = read.number - len(read.rejected), added.sentences(kind).total()
-        more = f" for {sentences:,} sentences (GEST repeats some)" if sentences > accepted else ""
-        out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted{more}", style="bold")
-        examples = {reason: read.examples(reason) for reason in read.reasons}
-        console.show_problems(read.reasons, examples, prefix="  rejected: ", console=out)
-    translated, pairs = added.sentences("translations"), added.sentences("pairs")
-    rows = [
-        (f"{number} {stereotype.name}", translated[number], pairs[number])
-        for number, stereotype in STEREOTYPES.items()
-    ]
-    rows.append(("all", translated.total(), pairs.total()))
-    console.show_table("Sentences of GEST", ("stereotype", "translated", "with a pair"), rows, total=True)
-    if pairs and added.confirmed is not None:
-        out.print(f"The rules confirm the genders of both variants in {added.confirmed:,} pairs.")
-    elif pairs:
-        out.print("The variants' genders were not checked; pass --parser-model (and --rules) to check them.")
-    if pairs:
-        out.print(f"Statistical power: gest score MODEL --config {added.language.code}_pairs --power")
-    for config in added.configs:
-        out.print(f'{config.name}: import gest_dataset, then load_dataset("gest", "{config.name}")')
-    err.print(f"Rejected rows: {added.report}")

@@ -1,4 +1,4 @@
-"""`gest ask`: ask a chat model, after an estimate of what it will cost."""
+"""`gest ask`: ask a chat model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from gest_dataset.commands.console import command_line, err, out, show_json, sho
 from gest_dataset.commands.options import check_model
 
 if TYPE_CHECKING:
-    from gest_dataset.models.chat.answers import Answers
-    from gest_dataset.models.chat.ask import Estimate
+    from gest_dataset.models.chat.ask import Answers
 
 Price = Annotated[float | None, typer.Option(min=0, help="Price per million input or output tokens.")]
 
@@ -38,7 +37,6 @@ def run(
     price_in: Price = None,
     price_out: Price = None,
     max_cost: float = math.inf,
-    yes: bool = False,
     device: str = "auto",
     dtype: str = "auto",
     revision: str | None = None,
@@ -49,7 +47,7 @@ def run(
     """Ask a chat model: whom does it name, and whom does it write about?
 
     Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it arrives: rerun the same command
-    to resume. A few prompts are sent first, to estimate tokens, time and cost.
+    to resume. To estimate the cost of a run, ask a few sentences first (--limit).
     """
     arguments = {**locals(), "stop": stop or ()}
 
@@ -67,19 +65,7 @@ def run(
     name = probe if language == "en" else f"{probe}-{language}"
     folder = output or default_folder(str(model or served or endpoint), revision, limit) / name
 
-    def confirm(estimate: Estimate) -> None:
-        parts = []
-        if estimate.tokens_in + estimate.tokens_out > 0:
-            parts.append(f"{estimate.tokens_in:,.0f} tokens in, {estimate.tokens_out:,.0f} out")
-        minutes = estimate.seconds / 60
-        parts.append(f"{minutes:,.1f} minutes" if minutes >= 1 else f"{estimate.seconds:.0f} s")
-        if (money := estimate.money) is not None:
-            parts.append(f"cost {money:,.2f}" if money >= 1 else f"cost {money:.2g}")
-        err.print(f"{estimate.prompts:,} prompts to send: about {', '.join(parts)}.")
-        if settings.has_price and not yes:
-            typer.confirm("Continue?", abort=True, err=True)
-
-    answers = ask.run(model or served, settings, folder, command_line(), confirm)
+    answers = ask.run(model or served, settings, folder, command_line())
     report([folder], folder / REPORT)
     _show(answers, as_json, folder)
     if not as_json:
@@ -102,5 +88,7 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
     for line in [] if undefined else measure.describe(result, facts):
         out.print(line)
     out.print(f"{facts['scored']:,} of {facts['asked']:,} answers could be read.")
-    show_problems(facts["skipped"], facts["examples"], console=out)
+    cost = f", cost {facts['cost']:.3g}" if facts.get("cost") else ""
+    out.print(f"{facts['tokens_in']:,} tokens in, {facts['tokens_out']:,} out{cost}.")
+    show_problems(facts["skipped"], console=out)
     out.print(answers.signature, style="dim")

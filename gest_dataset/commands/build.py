@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err
-from gest_dataset.errors import ConfigError, OutputError, UnreachableError
+from gest_dataset.errors import ConfigError, GestError, OutputError, UnreachableError
 from gest_dataset.storage import STANDARD_OUTPUT, folder_lock, write_file
 
 FORMATS = ("parquet", "txt", "csv", "lm-eval")
@@ -22,7 +21,6 @@ def run(
     output: Path = STANDARD_OUTPUT,
     format: str = "parquet",
     data: Path | None = None,
-    as_json: bool = False,
 ) -> None:
     """Write configs as Parquet files with a dataset card.
 
@@ -41,7 +39,7 @@ def run(
         raise ConfigError(f"--format {format} needs --output DIR.")
     names = select_configs(named if configs or config is not None else "all")
     if format == "parquet":
-        return _write_parquet(list(names), output, as_json)
+        return _write_parquet(list(names), output)
 
     from gest_dataset.harness.lm_eval import write_tasks
 
@@ -53,7 +51,7 @@ def run(
     err.print(f"{_LM_EVAL} --include_path {output} --tasks {','.join(selected)}")
 
 
-def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
+def _write_parquet(names: Sequence[str], folder: Path) -> None:
     from gest_dataset.builders import CONFIGS
     from gest_dataset.data.build import build_config, check_build_folder
     from gest_dataset.data.card import write_card
@@ -61,32 +59,24 @@ def _write_parquet(names: Sequence[str], folder: Path, as_json: bool) -> None:
     from gest_dataset.hub.results import write_benchmark
 
     check_build_folder(folder)
-    failed: dict[str, object] = {}
+    failed: dict[str, GestError] = {}
     ending = (OutputError, UnreachableError)
     with folder_lock(folder), console.progress_bar() as bar:
         task = bar.add_task("", total=len(names))
 
-        def build(name: str) -> dict[str, Any]:
+        def build(name: str) -> tuple[str, int, int, str]:
             bar.update(task, description=name, completed=names.index(name))
             built, new = build_config(CONFIGS[name], folder)
-            facts = {"config": name, "path": str(built.path), "rows": built.rows}
-            return {**facts, "left_out": built.dropped, "new": new}
+            return name, built.rows, sum(built.dropped.values()), "" if new else "already built"
 
-        results = [result for _, result in console.one_by_one(names, build, ending, failed)]
+        results = [row for _, row in console.one_by_one(names, build, ending, failed)]
         builds = write_card(folder) if results else []
         if results:
             write_benchmark(folder, [built.config for built in builds])
         on_card = {built.config.name for built in builds}
         outdated = [name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card]
-    if as_json:
-        content = {"folder": str(folder), "configs": results, "not_built": console.by_reason(failed)}
-        console.show_json({**content, "not_on_card": outdated})
-    elif results:
-        rows = [
-            (one["config"], one["rows"], sum(one["left_out"].values()), "" if one["new"] else "already built")
-            for one in results
-        ]
-        console.show_table(f"Written to {folder}", ("config", "rows", "left out", ""), rows)
+    if results:
+        console.show_table(f"Written to {folder}", ("config", "rows", "left out", ""), results)
     if outdated:
         err.print(f"Outdated or damaged, so not on the card; build again: {', '.join(outdated)}")
     console.show_failed("not built", failed)

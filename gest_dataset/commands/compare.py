@@ -75,8 +75,8 @@ def _show(result: ComparisonResult) -> None:
             f"deviations (no test: check the translations of those that stand out):"
         )
         for item in result.items:
-            source = f"{one_line(item.source)}  (stereotype {item.stereotype})"
-            out.print(f"  {item.language}  {item.z:+.1f}  {source}")
+            source = f"{one_line(item['source'])}  (stereotype {item['stereotype']})"
+            out.print(f"  {item['language']}  {item['z']:+.1f}  {source}")
 
 
 def _show_group(rows: Sequence[Difference]) -> None:
@@ -86,17 +86,15 @@ def _show_group(rows: Sequence[Difference]) -> None:
     if first.templates:
         mean = "mean of templates" if len(first.templates) > 1 else "template"
         title += f", {mean} {', '.join(map(str, first.templates))}"
-    lines = []
+    lines, sizes = [], []
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, _parts(row), strict=True):
             lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), part.n))
+        if row.effect_size:
+            numbers = _numbers(row.effect_size, "difference")
+            sizes.append((one_line(row.run), *numbers, _p_value(row.p_holm_effect_size)))
     show_table(title, ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples"), lines)
-    sizes = [
-        (one_line(row.run), *_numbers(row.effect_size, "difference"), _p_value(row.p_holm_effect_size))
-        for row in rows
-        if row.effect_size
-    ]
     if sizes:
         show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", INTERVAL, "p (Holm)"), sizes)
     for row in rows:
@@ -108,7 +106,14 @@ def _show_group(rows: Sequence[Difference]) -> None:
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
         out.print(f"{name}: {_power(row.comparison.smallest, kind)}")
-        _show_stereotypes(row)
+        differing = [
+            (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}", *_numbers(one, "ratio"))
+            for one in row.by_stereotype
+            if one.shown
+        ]
+        if differing:
+            title = f"{name}: ratios of q whose simultaneous interval excludes 1"
+            show_table(title, ("stereotype", "q", "baseline", "ratio", INTERVAL), differing)
 
 
 def _p_value(p: float | None) -> str:
@@ -135,15 +140,3 @@ def _numbers(found: Comparison | StereotypeDifference, kind: str) -> tuple[str, 
     else:
         value, low, high = (f"{number:+.3f}" for number in (found.difference, found.low, found.high))
     return format_value(found.a, 3), format_value(found.b, 3), value, f"{low} to {high}"
-
-
-def _show_stereotypes(row: Difference) -> None:
-    """Print the stereotypes whose q differ by simultaneous intervals."""
-    lines = [
-        (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}", *_numbers(one, "ratio"))
-        for one in row.by_stereotype
-        if one.shown
-    ]
-    if lines:
-        title = f"{one_line(row.run)}: ratios of q whose simultaneous interval excludes 1"
-        show_table(title, ("stereotype", "q", "baseline", "ratio", INTERVAL), lines)

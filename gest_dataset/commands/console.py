@@ -5,8 +5,7 @@ import logging
 import math
 import os
 import sys
-import textwrap
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,9 +13,7 @@ from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
-from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.segment import Segments
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -32,6 +29,8 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Escape control characters; rich calls this for lines, titles and cells."""
+        if not self.encoding.startswith("utf"):
+            text = text.translate(_ASCII)
         return super().render_str(printable(text), **options)
 
 
@@ -42,8 +41,9 @@ class _LogHandler(logging.Handler):
 
 out = PlainConsole()
 err = PlainConsole(stderr=True)
+_ASCII = str.maketrans("−–", "--")
 INTERVAL = "95 %"  # heading of columns with intervals
-_LONG_TEXT = 40  # cells from which a table that is too wide is printed as a list
+_LONG_TEXT = 32  # longer cells are folded in a narrow terminal
 _HANDLER = _LogHandler()
 T = TypeVar("T")
 
@@ -88,8 +88,7 @@ def show_json(value: object) -> None:
 
 def progress_bar() -> Progress:
     """A progress bar on standard error that disappears at the end."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=err, transient=True)
+    return Progress(console=err, transient=True)
 
 
 def format_value(value: float | None, digits: int = 2) -> str:
@@ -109,28 +108,16 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
     box = ASCII2 if out.options.ascii_only else SIMPLE_HEAD
     table = Table(title=one_line(title), box=box, caption=caption)
     for i, name in enumerate(columns):
-        table.add_column(name, justify="right" if i else "left", no_wrap=i > 0, overflow="fold")
+        table.add_column(name, justify="right" if i else "left", overflow="fold")
     return table
 
 
 def print_table(table: Table, console: Console = out) -> None:
-    """Print a table; in a narrow terminal its lines wrap, as rich would cut digits off."""
-    for column in table.columns[1:]:
-        column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-    widths_of_others = [column.min_width or 0 for column in table.columns[1:]]
-    others = sum(widths_of_others) + 2 * len(widths_of_others)
-    if max(widths_of_others) > _LONG_TEXT and others + 20 > console.width:
-        console.print(table.title or "", style="bold")
-        for name, *cells in zip(*(column.cells for column in table.columns), strict=True):
-            console.print(name, style="bold")
-            for column, cell in zip(table.columns[1:], cells, strict=True):
-                if cell:
-                    console.print(f"  {column.header}: {cell}")
-        return
-    table.columns[0].max_width = max(20, console.width - others - 4)
-    widths = Measurement.get(console, console.options.update(width=10_000), table)
-    table.width = width = max(widths.minimum, min(widths.maximum, console.width))
-    console.print(Segments(console.render(table, console.options.update(width=width))))
+    """Print a table; in a narrow terminal texts are folded and lines wrap, as rich would cut digits off."""
+    for column in table.columns:
+        longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        column.min_width = min(longest, _LONG_TEXT)
+    console.print(table, soft_wrap=False, crop=False)
 
 
 def show_table(
@@ -138,37 +125,19 @@ def show_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     caption: str | None = None,
-    total: bool = False,
     console: Console = out,
 ) -> None:
-    """Print a table of texts and counts; with `total`, the last row is bold."""
+    """Print a table of texts and counts."""
     table = new_table(title, columns, caption)
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in row))
-    if total:
-        table.rows[-1].style = "bold"
     print_table(table, console)
 
 
 # ---- several configs or languages: one after the other, a line for each, failures at the end --------------
 
 
-def open_each(
-    languages: Sequence[str], open_one: Callable[[str], T], failed: dict[str, object]
-) -> dict[str, T]:
-    """What `open_one` returns by language; languages that a system lacks go to `failed`, unless all are."""
-    opened = {}
-    for language in languages:
-        try:
-            opened[language] = open_one(language)
-        except UnsupportedLanguageError as error:
-            failed[language] = error
-            if len(failed) == len(languages):
-                raise
-    return opened
-
-
-def show_lacking(failed: dict[str, object]) -> dict[str, str]:
+def show_lacking(failed: dict[str, GestError]) -> dict[str, str]:
     """Take the languages that a system lacks from the failures, print them, and return their reasons."""
     lacking = {code: str(e) for code, e in failed.items() if isinstance(e, UnsupportedLanguageError)}
     for code in lacking:
@@ -182,7 +151,7 @@ def one_by_one(
     names: Sequence[str],
     work: Callable[[str], T],
     ending: tuple[type[GestError], ...],
-    failed: dict[str, object],
+    failed: dict[str, GestError],
 ) -> Iterator[tuple[str, T]]:
     """The results of `work` for each name; errors go to `failed`, and an `ending` one stops the rest."""
     for i, name in enumerate(names):
@@ -203,50 +172,34 @@ def show_counts(lines: Sequence[Sequence[str]], noun: str, *fields: int) -> None
         out.print(f"{len(lines)} {noun}: {'; '.join(texts)}")
 
 
-def by_reason(reasons: Mapping[str, object]) -> dict[str, list[str]]:
-    """The names that have each reason."""
-    names = defaultdict(list)
-    for name, reason in reasons.items():
-        names[str(reason)].append(name)
-    return names
-
-
 def show_left_out(left_out: Mapping[str, object], most: int | None = None) -> None:
     """Print each reason once, with the (first `most`) names that it applies to."""
-    for reason, names in by_reason(left_out).items():
-        err.print(f"Left out ({reason}): {_join(names, most)}")
+    for reason, names in _by_reason(left_out, most).items():
+        err.print(f"Left out ({reason}): {names}")
 
 
 def show_failed(what: str, failed: Mapping[str, object], most: int | None = None) -> None:
     """Print each reason once, as an error, with the (first `most`) names that it applies to."""
-    for reason, names in by_reason(failed).items():
-        show_error(f"{what}: {_join(names, most)}\n{reason}")
+    for reason, names in _by_reason(failed, most).items():
+        show_error(f"{what}: {names}\n{reason}")
 
 
-def _join(names: Sequence[str], most: int | None) -> str:
-    more = 0 if most is None else len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
+def _by_reason(reasons: Mapping[str, object], most: int | None) -> dict[str, str]:
+    """The names that have each reason, as text."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(str(reason), []).append(name)
+    return {
+        reason: ", ".join(some[:most]) + (f" and {len(some) - most:,} more" if most and some[most:] else "")
+        for reason, some in names.items()
+    }
 
 
 def show_problems(
-    counts: Mapping[str, int],
-    examples: Mapping[str, Sequence[str]] | None = None,
-    prefix: str = "  ",
-    most: int | None = None,
-    console: Console = err,
+    counts: Mapping[str, int], prefix: str = "  ", most: int | None = None, console: Console = err
 ) -> None:
-    """Print how often the (`most`) frequent problems occur, each with up to three examples."""
-    for problem, count in sorted(counts.items(), key=lambda item: -item[1])[:most]:
+    """Print how often the (`most`) frequent problems occur."""
+    for problem, count in Counter(counts).most_common(most):
         console.print(f"{prefix}{count:,} x {problem}")
-        for text in (examples or {}).get(problem, [])[:3]:
-            console.print(f"    {textwrap.shorten(text, 110, placeholder='…')}")
     if most is not None and len(counts) > most:
         console.print(f"{prefix}and {len(counts) - most} more reasons, in result.json")
-
-
-def show_not_in_gest(name: str, unknown: Mapping[str, Any]) -> None:
-    """Print how many source sentences of a file are not in GEST, and the first of them."""
-    if unknown["count"]:
-        problem = "not a sentence of GEST"
-        examples = {problem: [repr(text) for text in unknown["examples"]]}
-        show_problems({problem: unknown["count"]}, examples, f"{name}: ")

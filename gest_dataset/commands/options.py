@@ -1,7 +1,6 @@
 """The options of commands: `options.yaml` has their help, and here are checks that several commands share."""
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
@@ -32,28 +31,7 @@ def _option(name: str, default: Any, entry: str | Mapping[str, Any]) -> Any:
     given: dict[str, Any] = {"help": entry} if isinstance(entry, str) else dict(entry)
     flags = given.pop("flags", [f"--{name.replace('_', '-')}"] if default is False else [])
     is_argument = given.pop("argument", default is Parameter.empty and not flags)
-    tables = given.pop("complete", None)
-    details = {key: given.pop(key) for key in ("pattern", "several") if key in given}
-    if tables:
-        given["autocompletion"] = complete(tables, **details)
     return typer.Argument(**given) if is_argument else typer.Option(*flags, **given)
-
-
-def complete(tables: list[str], pattern: str = "{}", several: bool = False) -> Callable[[str], list[str]]:
-    """A completion function for the names in some tables, which are imported when the shell asks."""
-
-    def names(incomplete: str) -> list[str]:
-        offered: list[str] = []
-        for table in tables:
-            module, _, name = table.rpartition(".")
-            value = getattr(import_module(module), name)
-            offered += value() if callable(value) else value
-        before, comma, last = incomplete.rpartition(",") if several else ("", "", incomplete)
-        used = before.split(",")
-        texts = (pattern.format(name) for name in offered if name not in used)
-        return [f"{before}{comma}{text}" for text in texts if text.startswith(last)]
-
-    return names
 
 
 def system_of(system: str | None, translations: Path | None) -> str:

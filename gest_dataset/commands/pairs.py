@@ -40,8 +40,6 @@ def run(
     claim_folder(output, language, experiment.settings)
     label = experiment.settings["system"]
     with folder_lock(output):
-        unknown = experiment.not_in_gest()
-        console.show_not_in_gest(label, unknown)
         detect = experiment.detector.genders
         pairs = make_pairs(gest_sentences(limit), system, label, language, experiment.translate, detect)
         left = pairs.sentences
@@ -53,12 +51,12 @@ def run(
         columns = ("step", "left out", "left")
         caption = f"prompt: {pairs.frame}"
         title = f"Pairs of {label}, {language}"
-        console.show_table(title, columns, rows, caption, total=True, console=out if left else err)
+        console.show_table(title, columns, rows, caption, console=out if left else err)
         if not left:
             example = prompt_for(pairs.frame, "I am tired.", "female")
             hint = f" A file must also contain the prompts, such as: {example}"
             raise TranslationError(
                 f"No pair could be made; nothing was written.{hint if pairs.left_out[NO_ANSWER] else ''}"
             )
-        write_pairs(output, language, pairs, experiment.settings, console.command_line(), unknown)
+        write_pairs(output, language, pairs, experiment.settings, console.command_line())
     err.print(f'{output}: load_dataset("{output}", "{language}_pairs")')

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from gest_dataset.commands.console import err, out, show_json, show_table
+from gest_dataset.commands.console import err, out, show_table
 
 if TYPE_CHECKING:
     from gest_dataset.hub.push import Plan
@@ -19,7 +18,6 @@ def run(
     private: bool = False,
     revision: str | None = None,
     dry_run: bool = False,
-    as_json: bool = False,
 ) -> None:
     """Push configs to the Hugging Face Hub, for [bold]load_dataset(REPO, CONFIG)[/bold].
 
@@ -34,7 +32,6 @@ def run(
 
     if not err.is_terminal:
         disable_progress_bars()
-    show = (lambda plan: None) if as_json else _show
     done = push(
         repo,
         config,
@@ -43,18 +40,8 @@ def run(
         private=private,
         revision=revision,
         dry_run=dry_run,
-        on_plan=show,
+        on_plan=_show,
     )
-    if as_json:
-        entries = []
-        for one in done:
-            facts, outcome = asdict(one.plan), asdict(one.committed)
-            repository = facts.pop("repo")
-            del facts["missing"]
-            about = {"repo": repository.pop("id"), **repository, **facts}
-            entries.append({**about, "committed": outcome.pop("made"), **outcome})
-        show_json(entries)
-        return
     for plan, committed in done:
         if not plan.has_changes and not committed.made:
             err.print(f"No changes in {plan.repo}, so there is no commit. {committed.url}")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gest_dataset.commands.console import err, out, show_json
+from gest_dataset.commands.console import err, out
 
 
 def run(
@@ -12,7 +12,6 @@ def run(
     revision: str = "main",
     report_url: str | None = None,
     dry_run: bool = False,
-    as_json: bool = False,
 ) -> None:
     """Propose results for a model's page on the Hub.
 
@@ -29,10 +28,7 @@ def run(
     for note in pushed.notes:
         err.print(note)
     committed = pushed.committed
-    if as_json:
-        proposed = {"pull_request": committed.pull_request, "new": committed.made, "dry_run": dry_run}
-        show_json({"model": to, "files": dict(pushed.files), **proposed})
-    elif dry_run:
+    if dry_run:
         for path, text in pushed.files.items():
             out.print(f"# {path}\n{text}", end="")
         err.print("Dry run: nothing was sent.")

@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 import typer
 
-from gest_dataset.commands import console, gates, options
+from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
-    from gest_dataset.measures.power import PowerAnalysis
+    from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
     from gest_dataset.models.scores import ScoredRun
 
@@ -59,6 +59,7 @@ def run(
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
+    from gest_dataset.commands import gates
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs
@@ -74,7 +75,7 @@ def run(
     if data is not None:
         configs = read_user_data(data, config)
     if power:
-        _show_power(_power_analyses(configs, limit, strict=True), as_json)
+        _show_power(_power_analyses(configs, limit), as_json)
         return
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
@@ -82,13 +83,13 @@ def run(
     folder = output or default_folder(str(name), revision, limit)
     if data is not None:
         folder = output or folder / data_name(data, config)
-    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
-        err.print(line)
 
     def show(run: ScoredRun) -> None:
         if not as_json:
             _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
+    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
+        err.print(line)
     flat, command = output is not None, console.command_line()
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
     if not distributed.is_main():
@@ -117,26 +118,22 @@ def run(
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _power_analyses(configs: Any, limit: int | None, strict: bool = False) -> dict[str, PowerAnalysis]:
+def _power_analyses(configs: Any, limit: int | None) -> dict[str, PowerAnalysis]:
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
-    from gest_dataset.measures.power import power_analysis
+    from gest_dataset.measures.result import power_analysis
 
     plans = {}
     for name in configs if isinstance(configs, dict) else ["data"]:
-        try:
-            dataset = rows_of(name) if isinstance(configs, dict) else configs
-            dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
-            plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
-        except GestError:
-            if strict:
-                raise
+        dataset = rows_of(name) if isinstance(configs, dict) else configs
+        dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
+        plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
     return plans
 
 
 def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
-    from gest_dataset.measures.power import CORRELATION, TYPICAL_SPREAD
+    from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD
     from gest_dataset.storage import json_value
 
     if as_json:
@@ -150,10 +147,8 @@ def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
         rows.append((name, plan.samples, plan.units, *effects))
     console.show_table("Smallest detectable effects (power 80 %)", columns, rows)
     out.print(
-        f"In standard deviations (SD) of a model's scores. one: of one model, beyond the zone of negligible "
-        f"effects; two: the difference of two models whose scores correlate by {CORRELATION:g}; as g_s: of "
-        f"one model with an SD of {TYPICAL_SPREAD:g}, as BERT and GPT-2 have it; none: a "
-        f"stereotype or group has less than two samples, so there is no interval."
+        f"In standard deviations (SD) of a model's scores, beyond the zone of negligible effects. two: the "
+        f"difference of two models (correlation {CORRELATION:g}); as g_s: at an SD of {TYPICAL_SPREAD:g}."
     )
 
 
@@ -163,9 +158,7 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
     if text in (None, EXTENDED_NAME) or Path(text).is_file():
         return text
     if not all(part.strip().isdecimal() for part in text.split(",")):
-        raise ConfigError(
-            f"--templates {text!r} is neither numbers (1,2,3,4), nor extended, nor an existing JSON file."
-        )
+        raise ConfigError(f"--templates {text!r} is not numbers (1,2), extended or an existing JSON file.")
     return [int(part) for part in text.split(",")]
 
 
@@ -212,22 +205,13 @@ def _show_run(run: ScoredRun, verbose: bool) -> None:
 
 
 def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:
-    from gest_dataset.published.models import rank_among_published
     from gest_dataset.storage import json_value
 
     runs = []
     for run in outcome.runs:
         facts = run.scores.metadata
-        published = rank_among_published(facts, run.result)
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
-        entry |= {"signature": run.scores.signature, "metadata": facts, "standing": None}
-        if published:
-            entry["standing"] = asdict(published) | {
-                "rank": published.rank,
-                "d_rank": published.d_rank,
-                "text": published.text(),
-            }
-        runs.append(entry)
+        runs.append({**entry, "signature": run.scores.signature, "metadata": facts})
     return json_value(
         {
             "runs": runs,

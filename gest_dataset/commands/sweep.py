@@ -90,8 +90,8 @@ def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
     for job in sweep(cells, output, engine, console.command_line()):
         finished |= {cell.name: cell for cell in job}
         done, failed = (sum(cell.status == status for cell in job) for status in (DONE, FAILED))
-        counts = f"{done} of {len(job)} cells"
-        out.print(job[0].model.name, counts, *([f"{failed} failed"] if failed else []))
+        failures = f", {failed} failed" if failed else ""
+        out.print(f"{job[0].model.name} {done} of {len(job)} cells{failures}")
     return list(finished.values())
 
 
@@ -100,11 +100,7 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
     from gest_dataset.sweep.leaderboard import scores_by_config, write_leaderboard
     from gest_dataset.sweep.run import FAILED, LEFT_OUT, PAGE
 
-    with console.progress_bar() as bar:
-        task = bar.add_task("comparing models", total=None)
-        lines = write_leaderboard(
-            suite.title, cells, output, console.command_line(), lambda: bar.advance(task)
-        )
+    lines = write_leaderboard(suite.title, cells, output, console.command_line())
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
         rows = [
@@ -121,7 +117,6 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
 
 def _estimate(suite: Suite, output: Path | None) -> None:
     import pandas as pd
-    import torch
     from matplotlib.ticker import EngFormatter
 
     from gest_dataset.sweep.estimate import estimate
@@ -139,7 +134,6 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     if not estimates:
         raise typer.Exit(1)
     frame = pd.DataFrame.from_dict(estimates, orient="index").sort_values("hours", ascending=False)
-    longest = frame["hours"].iloc[0]
     frame.loc["all"] = frame.sum()
     hours = frame["hours"]
     large = frame[["size", "tokens", "FLOP", "memory"]].map(EngFormatter(places=1))
@@ -147,9 +141,5 @@ def _estimate(suite: Suite, output: Path | None) -> None:
     if suite.price:
         columns["cost"] = (hours * suite.price).map(console.format_value)
     console.show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))
-    devices = max(1, torch.cuda.device_count())
-    out.print(
-        f"On this machine: {console.format_value(hours['all'])} device-hours, "
-        f"{console.format_value(max(hours['all'] / devices, longest))} hours on {devices} "
-        f"device{'s' if devices > 1 else ''}, without downloads."
-    )
+    total = console.format_value(hours["all"])
+    out.print(f"{total} device-hours on devices like this machine's, without downloads.")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ def run(
     batch_tokens: int | None = None,
     revision: str | None = None,
     endpoint: str | None = None,
-    as_json: bool = False,
 ) -> None:
     """Translate English sentences and write them to a CSV file.
 
@@ -47,7 +44,6 @@ def run(
 
     from gest_dataset.languages import target_languages
     from gest_dataset.translation import open_translator, translate_all
-    from gest_dataset.translation.pairs import not_in_gest, sources_not_in_gest
     from gest_dataset.translation.sentences import is_file, problem_of, read_sentences
     from gest_dataset.translation.translator import TranslationError, TranslationStoppedError
 
@@ -56,11 +52,12 @@ def run(
     if sentences.empty:
         raise TranslationError(f"{input_file} has no sentences.")
     # all of them first, so that a wrong name is an error before anything is translated
-    failed: dict[str, object] = {}
-    translators = console.open_each(languages, lambda code: open_translator(system, code, **loading), failed)
+    failed: dict[str, Any] = {}
+    opened = console.one_by_one(languages, lambda code: open_translator(system, code, **loading), (), failed)
+    translators = dict(opened)
+    if not translators:
+        raise next(iter(failed.values()))
     names = {code: system.replace("{language}", code) for code in translators}
-    if as_json and output == STANDARD_OUTPUT:
-        raise ConfigError("--json and --output - would both write to the standard output.")
     inputs = [Path(name.removeprefix("file:")).expanduser() for name in names.values() if is_file(name)]
     check_output_file(output, *inputs, *([input_file] if input_file else []))
     texts = sentences["sentence"].to_list()
@@ -73,39 +70,21 @@ def run(
     for code, done in console.one_by_one(languages, work, (TranslationStoppedError,), failed):
         made = pd.DataFrame(done.translations)
         tables.append(sentences.assign(system=translators[code].name, language=code, **made)[COLUMNS])
-        speed = f"{done.units / done.seconds:,.0f}" if done.seconds else ""
-        counts = (len(texts), len(set(texts)), done.cached, done.new, done.failed)
-        rows.append((code, *counts, speed, f"{done.seconds:.1f}"))
-        reasons = {repr(one.source): problem_of(one, code) for one in done.translations}
-        problems[code] = {text: reason for text, reason in reasons.items() if reason}
+        rows.append((code, len(texts), len(set(texts)), done.cached, done.new, done.failed))
+        problems[code] = Counter(filter(None, (problem_of(one, code) for one in done.translations)))
         if done.stopped:
             failed |= dict.fromkeys(languages[languages.index(code) :], done.stopped)
             break
-    unit = translators[languages[0]].unit
-    columns = ("language", "texts", "unique", "cached", "new", "failed", f"{unit}/s", "seconds")
+    columns = ("language", "texts", "unique", "cached", "new", "failed")
     if tables:
         with atomic_path(output) as partial:
             pd.concat(tables).to_csv(partial, index=False, lineterminator="\n")
         to_stdout = output == STANDARD_OUTPUT
         title = f"Written to {'standard output' if to_stdout else output}"
-        console.show_table(title, columns, rows, console=err if as_json or to_stdout else out)
-    lacking = console.show_lacking(failed)
-    unknown = {}
-    with suppress(SourceError):  # sentences of a user are translated without GEST at hand
-        if input_file:
-            unknown[str(input_file)] = not_in_gest(texts)
-        elif is_file(system):
-            unknown = {name: sources_not_in_gest(name, code) for code, name in names.items()}
-    for name, found in unknown.items():
-        console.show_not_in_gest(name, found)
-    if as_json:
-        summaries = [dict(zip(columns[:6], row, strict=False)) for row in rows]
-        failures = {code: str(error) for code, error in failed.items()}
-        contents = {"languages": summaries, "failed": failures, "lacking": lacking, "not_in_gest": unknown}
-        console.show_json(contents)
+        console.show_table(title, columns, rows, console=err if to_stdout else out)
+    console.show_lacking(failed)
     for code, reasons in problems.items():
-        examples = console.by_reason(reasons)
-        console.show_problems(Counter(reasons.values()), examples, prefix=f"{code}: ")
+        console.show_problems(reasons, prefix=f"{code}: ")
     console.show_failed("not translated, or not completely", failed)
     if failed or not tables:
         raise typer.Exit(1)

@@ -3,10 +3,9 @@
 On the Hub it is one dataset with a split for each language, a file named after it (`Slovak.csv`) with the
 columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has a pair (its translation
 shows the speaker's gender) or a neutral translation. A local copy is such a file, or a folder with files
-whose path has a language's English name or code. All translations are by Google Translate.
+named after a language or its code. All translations are by Google Translate.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +38,6 @@ LICENCE = "Apache-2.0"
 EMPTY = "neither a pair nor a neutral sentence"
 HALF = "a pair with one side missing"
 _TEXTS = ("source", "masculine", "feminine", "neutral")
-_SHARD = re.compile(r"-\d{5}-of-\d{5}$")  # of a Parquet file that is one of several
 _FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
@@ -105,18 +103,17 @@ def download() -> Path:
 
 
 def files_by_language(data: Path) -> dict[str, list[Path]]:
-    """The files of a copy by the language in their path; `data` may be a single file."""
+    """The files of a copy by language; `data` may be a single file."""
     if not data.exists():
         raise ConfigError(f"There is no file or folder {data}.")
     data = data.resolve()
-    files = [data] if data.is_file() else sorted(p for p in data.rglob("*") if p.suffix.lower() in SUFFIXES)
     codes = {language.name.casefold(): code for code, language in eurogest_languages().items()}
     codes |= {code: code for code in eurogest_languages()}
     by_language: dict[str, list[Path]] = {}
-    for file in files:
-        name, folder = _SHARD.sub("", file.stem).casefold(), file.parent.name.casefold()
-        if code := codes.get(name) or codes.get(folder):
-            by_language.setdefault(code, []).append(file)
+    for file in [data] if data.is_file() else sorted(data.rglob("*.*")):
+        name = file.stem.casefold()
+        if name in codes and file.suffix.lower() in SUFFIXES:
+            by_language.setdefault(codes[name], []).append(file)
     if not by_language:
         raise ConfigError(
             f"{data} has no file of EuroGEST. Name the files by language, like Slovak.csv or sk.parquet."
@@ -145,18 +142,19 @@ def _import_language(
     code: str, files: Sequence[Path], ids: Mapping[tuple[str, int], str], frame_kind: str, replace: bool
 ) -> ImportedLanguage:
     lines = pd.concat([read_lines(file) for file in files], ignore_index=True)
-    keys = zip(lines["source"], lines["stereotype"], strict=True)
-    lines["sentence_id"] = pd.Series(map(ids.get, keys), dtype=object)
     language, problem = eurogest_languages()[code], ""
     has = lines[["masculine", "feminine", "neutral"]] != ""
     is_pair = has.masculine & has.feminine
-    dropped = {
-        "pairs": Counter({EMPTY: sum(~has.any(axis=1)), HALF: sum(has.masculine != has.feminine)}),
-        "neutral": Counter[str](),
-    }
+    counts = {EMPTY: sum(~has.any(axis=1)), HALF: sum(has.masculine != has.feminine)}
+    dropped = {"pairs": Counter(counts), "neutral": Counter[str]()}
+
+    def facts(line: Any) -> tuple[str | None, str, list[str], int, str]:
+        """The first arguments of `pair_row` and `neutral_row`."""
+        return ids.get((line.source, line.stereotype)), code, SYSTEM, line.stereotype, line.source
+
     is_slavic = language.family == "Slavic"  # whose languages have the rule of the first letter
     made = (
-        pairs.pair_row(*_facts(code, line), line.masculine, line.feminine, first_letter=is_slavic)
+        pairs.pair_row(*facts(line), line.masculine, line.feminine, first_letter=is_slavic)
         for line in lines[is_pair].itertuples()
     )
     rows = {"pairs": pairs.merge_rows(made, dropped["pairs"])}
@@ -164,34 +162,31 @@ def _import_language(
         try:
             frame_files = {key: sources.fetch(key) for key in frames.frame_sources(code)}
             choices = frames.read_frames(code, frame_files, frame_kind)
+            neutral = lines[has.neutral & ~is_pair].itertuples()
             framed = (
                 translations.neutral_row(
-                    *_facts(code, line), line.neutral, frames.choose_frame(line.neutral, choices)
+                    *facts(line), line.neutral, frames.choose_frame(line.neutral, choices)
                 )
-                for line in lines[has.neutral & ~is_pair].itertuples()
+                for line in neutral
             )
             rows["neutral"] = pairs.merge_rows(framed, dropped["neutral"])
         except ConfigError as error:
             problem = str(error)
     if any(rows.values()) and code not in LANGUAGES:
         all_languages.add(language)
+    details = {"pairs": "", "neutral": f", in frames with a {frame_kind}"}
     new = [
         NewConfig(
             name=f"eurogest_{code}_{kind}",
             family=FAMILIES["eurogest"],
-            description=f"EuroGEST in {language.name}: {kind}{frame}",
+            description=f"EuroGEST in {language.name}: {kind}{details[kind]}",
             languages=tuple(dict.fromkeys((code, "en"))),
             licence=LICENCE,
             kind=kind,
             dropped=dict(+dropped[kind]),
         )
-        for kind, frame in (("pairs", ""), ("neutral", f", in frames with a {frame_kind}"))
-        if rows.get(kind)
+        for kind in rows
+        if rows[kind]
     ]
     configs = add_configs([(one, rows[one.kind]) for one in new], replace)
     return ImportedLanguage(code, tuple(configs), dict(dropped["pairs"] + dropped["neutral"]), problem)
-
-
-def _facts(code: str, line: Any) -> tuple[str | None, str, list[str], int, str]:
-    """The first arguments of `pair_row` and `neutral_row`."""
-    return line.sentence_id, code, SYSTEM, line.stereotype, line.source

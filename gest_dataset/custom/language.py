@@ -1,15 +1,16 @@
 """`add_language`: checks a user's files and stores the valid rows as two configs."""
 
+import dataclasses
 import shlex
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from gest_dataset import builders, languages, user_data
-from gest_dataset.builders.config import FAMILIES, Config, Family
-from gest_dataset.builders.custom_configs import FOLDER
+from gest_dataset.builders import FOLDER
+from gest_dataset.builders.config import FAMILIES, Config
 from gest_dataset.custom.rows import TEXTS, FileRows, RowReader, is_script
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
 from gest_dataset.data.tables import read_table
@@ -25,6 +26,7 @@ REPORT = "rejected.csv"
 WRONG_GENDER = "a variant has the other gender, according to the rules"
 UNKNOWN_LICENCE = "unknown"
 _REPORT_COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
+_CARD = FAMILIES["custom"]  # with gaps for facts about the language
 _CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
 
 
@@ -38,11 +40,6 @@ class AddedLanguage:
     confirmed: int | None  # pairs whose genders the rules confirm; None if they were not checked
     report: Path  # the CSV file with the rejected rows
 
-    def sentences(self, kind: str) -> Counter[int]:
-        """The number of sentences with a translation or a pair, by stereotype."""
-        rows = self.files[kind].rows if kind in self.files else []
-        return Counter({row["sentence_id"]: row["stereotype"] for row in rows}.values())
-
 
 def language_of(
     code: str, name: str | None = None, family: str | None = None, script: str | None = None
@@ -53,23 +50,17 @@ def language_of(
         suggestion = ""
         with suppress(LookupError):
             suggestion = f" Did you mean {langcodes.find(code).to_tag()!r}?"
-        raise ConfigError(
-            f"{code!r} is not a language code.{suggestion} Use ISO 639-1 (hi), ISO 639-3 (bho) or BCP 47 "
-            f"(pt-BR)."
-        )
+        forms = "Use ISO 639-1 (hi), ISO 639-3 (bho) or BCP 47 (pt-BR)."
+        raise ConfigError(f"{code!r} is not a language code.{suggestion} {forms}")
     code = langcodes.standardize_tag(code)
     tag = langcodes.Language.get(code)
     if tag.language == SOURCE:
         raise ConfigError("GEST is already in English; give another language.")
-    language = LANGUAGES.get(code) or Language(
-        code, tag.display_name(), tag.to_alpha3(), script=str(tag.maximize().script or "")
-    )
-    language = replace(
-        language,
-        name=name or language.name,
-        family=language.family if family is None else family,
-        script=script or language.script,
-    )
+    alphabet = str(tag.maximize().script or "")
+    language = LANGUAGES.get(code) or Language(code, tag.display_name(), tag.to_alpha3(), script=alphabet)
+    given: dict[str, Any] = {"name": name, "script": script, "family": family}
+    given = {key: value for key, value in given.items() if value is not None}
+    language = dataclasses.replace(language, **given)
     if not is_script(language.script):
         raise ConfigError(f"{language.script!r} is not a script of ISO 15924. Use --script, such as Deva.")
     return language
@@ -110,8 +101,6 @@ def add_language(
     grammar = None if rules is None else grammars.check_rules(language.code, rules, replace)
     first_letter = language.family == "Slavic" if first_letter is None else first_letter
     reader = RowReader(language, gest_sentences(), first_letter, max_words)
-    if language.code == "bg" and (parser, parser_model) == ("udpipe", None):
-        parser = "forms"  # needs no model
     files: dict[str, FileRows] = {}
     confirmed = None
     for kind, table in tables.items():
@@ -126,7 +115,10 @@ def add_language(
                 f"{read.path}: none of its {read.number:,} rows is usable, so nothing was added: {reasons}."
             )
     languages.add(language, replace)
-    dataset = _family(language, "one word" if max_words == 1 else f"at most {max_words} words", source)
+    words = "one word" if max_words == 1 else f"at most {max_words} words"
+    facts = asdict(language) | {"family": f", {language.family}" if language.family else "", "words": words}
+    texts = {name: getattr(_CARD, name).format(**facts) for name in ("title", "description", "limits")}
+    dataset = dataclasses.replace(_CARD, name=language.code, homepage=source or _CARD.homepage, **texts)
     new = [
         NewConfig(
             name=f"{language.code}_{kind}",
@@ -142,12 +134,11 @@ def add_language(
     configs = add_configs([(one, files[one.kind].rows) for one in new], replace)
     if rules is not None:
         grammars.add_rules(language.code, rules, replace)
-    default_report = user_data.user_data_folder() / FOLDER / configs[0].name / REPORT
-    report_path = default_report if report is None else Path(report).expanduser()
+    report = Path(report or user_data.user_data_folder() / FOLDER / configs[0].name / REPORT).expanduser()
     lines = [{"file": read.path.name, **row} for read in files.values() for row in read.rejected]
     cells = ([line.get(column, "") for column in _REPORT_COLUMNS] for line in lines)
-    write_file(report_path, csv_text(_REPORT_COLUMNS, cells))
-    return AddedLanguage(language, tuple(configs), files, confirmed, report_path)
+    write_file(report, csv_text(_REPORT_COLUMNS, cells))
+    return AddedLanguage(language, tuple(configs), files, confirmed, report)
 
 
 def remove_language(code: str) -> list[str]:
@@ -169,12 +160,10 @@ def _check_genders(
     grammar: Grammar, read: FileRows, language: str, parser: str, model: str | Path | None
 ) -> int:
     """Reject the pairs whose genders the rules contradict, and count those that they confirm."""
-    masculine, feminine = (
-        detect([row[kind] for row in read.rows], language, parser, model, grammar=grammar)
-        for kind in TEXTS["pairs"]
-    )
     accepted, confirmed, supported = [], 0, 0
-    for row, man, woman in zip(read.rows, masculine, feminine, strict=True):
+    texts = ([row[kind] for row in read.rows] for kind in TEXTS["pairs"])
+    detected = (detect(variants, language, parser, model, grammar=grammar) for variants in texts)
+    for row, man, woman in zip(read.rows, *detected, strict=True):
         if man.gender == FEMALE or woman.gender == MALE:
             read.reject(read.numbers[row["id"]], row, WRONG_GENDER)
         else:
@@ -191,11 +180,3 @@ def _check_genders(
         )
     read.rows = accepted
     return confirmed
-
-
-def _family(language: Language, words: str, source: str | None) -> Family:
-    """The texts of the card; `words` says in how many words the variants differ."""
-    facts = asdict(language) | {"family": f", {language.family}" if language.family else "", "words": words}
-    template = FAMILIES["custom"]
-    texts = {name: getattr(template, name).format(**facts) for name in ("title", "description", "limits")}
-    return replace(template, name=language.code, homepage=source or template.homepage, **texts)

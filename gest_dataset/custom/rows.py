@@ -1,7 +1,7 @@
 """Rows of a user's table: the field of each column, the GEST sentence of each row, and rejected rows."""
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,7 +17,7 @@ from gest_dataset.builders.pairs import MERGED, pair_row
 from gest_dataset.builders.words import composed
 from gest_dataset.data.tables import Table
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.gender.texts import damage
+from gest_dataset.gender.parsing import damage
 from gest_dataset.languages import Language
 from gest_dataset.translation.sentences import GestSentence
 
@@ -26,7 +26,7 @@ COLUMNS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("columns
 TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
 DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
-# Reasons for rejecting a row, besides those of `builders.pairs` and `gender.texts.damage`
+# Reasons for rejecting a row, besides those of `builders.pairs` and `gender.parsing.damage`
 UNKNOWN = "not a sentence of GEST"
 DISAGREE = "id, source and stereotype belong to different sentences"
 DUPLICATE = "a duplicate"
@@ -44,10 +44,6 @@ _UNICODE_SCRIPTS = {"Jpan": "Hira Kana Hani", "Kore": "Hang Hani", "Hans": "Hani
 _LINE_BREAKS = regex.compile(r"[\t\r\n]+")
 
 
-class RejectedRowError(ValueError):
-    """A row of the user's table is left out; the message is the reason."""
-
-
 @dataclass
 class FileRows:
     """The rows of one input file: `rows` for the config, and `rejected` ones with their reason."""
@@ -59,20 +55,15 @@ class FileRows:
     numbers: dict[str, int] = field(default_factory=dict)  # rows in the file, by id
     rejected: list[Row] = field(default_factory=list)
 
-    def reject(self, number: int, cells: Row, reason: object) -> None:
+    def reject(self, number: int, cells: Row, reason: str) -> None:
         """Leave a row out."""
         system = ", ".join(cells.get("systems", ()))
-        self.rejected.append({"system": system, **cells, "row": number, "reason": str(reason)})
+        self.rejected.append({"system": system, **cells, "row": number, "reason": reason})
 
     @property
     def reasons(self) -> Counter[str]:
         """The number of rejected rows by reason."""
         return Counter(row["reason"] for row in self.rejected)
-
-    def examples(self, reason: str, number: int = 3) -> list[str]:
-        """The first rows that were rejected for a reason, each with its number and English sentence."""
-        rows = sorted((row for row in self.rejected if row["reason"] == reason), key=lambda row: row["row"])
-        return [f"row {row['row']:,}: {row.get('source') or row.get('id')}" for row in rows[:number]]
 
 
 class RowReader:
@@ -103,16 +94,14 @@ class RowReader:
             frame = frame[frame["language"] == code]
         if frame.empty:
             raise DataError(f"{table.path} has no rows in {code!r}.")
-        lines = list(zip(frame.index, frame.to_dict("records"), strict=True))
-        result = FileRows(table.path, columns, len(lines))
+        result = FileRows(table.path, columns, len(frame))
         accepted: dict[tuple[str, str], tuple[int, Row]] = {}  # by system and id of the sentence
-        for number, cells in lines:
-            try:
-                rows = dict(self._rows(cells, kind))
-                if len(rows) == 1 and rows.keys() <= accepted.keys():  # GEST itself has some sentences twice
-                    raise RejectedRowError(DUPLICATE)
-            except RejectedRowError as reason:
-                result.reject(number, cells, reason)
+        for number, cells in zip(frame.index, frame.to_dict("records"), strict=True):
+            rows = self._rows(cells, kind)
+            if not isinstance(rows, str) and len(rows) == 1 and rows.keys() <= accepted.keys():
+                rows = DUPLICATE  # a row with several keys is a sentence that GEST itself has twice
+            if isinstance(rows, str):
+                result.reject(number, cells, rows)
                 continue
             for key, row in rows.items():
                 accepted.setdefault(key, (number, row))
@@ -128,30 +117,33 @@ class RowReader:
 
     def _columns(self, table: Table, kind: str, mapping: Mapping[str, str]) -> dict[str, str]:
         """The column of each field; a translation may also be in a column named like the language."""
-        columns: dict[str, str] = {}
+        by_name: dict[str, str] = {}
         for column in sorted(table.columns, key=lambda column: column not in mapping):
-            columns.setdefault(mapping.get(column) or column.strip().casefold(), column)
+            by_name.setdefault(mapping.get(column) or column.strip().casefold(), column)
         known = COLUMNS | {"translation": [*COLUMNS["translation"], self.language.code.casefold()]}
-        fields = {
-            field: next((columns[name] for name in names if name in columns), None)
-            for field, names in known.items()
-        }
+        columns = {}
+        for target, names in known.items():
+            if present := [by_name[name] for name in names if name in by_name]:
+                columns[target] = present[0]
         for group in [*([name] for name in TEXTS[kind]), ["source", "id"]]:
-            if not any(fields[name] for name in group):
+            if not columns.keys() & {*group}:
                 raise ConfigError(
                     f"{table.path} has no column for {' or '.join(group)}, only {', '.join(table.columns)}. "
                     f"Use --map COLUMN={group[0]}."
                 )
-        return {field: column for field, column in fields.items() if column is not None}
+        return columns
 
-    def _rows(self, cells: Mapping[str, str], kind: str) -> Iterator[tuple[tuple[str, str], Row]]:
-        """The rows of the config that a row of the table gives, by system and id of the sentence."""
+    def _rows(self, cells: Mapping[str, str], kind: str) -> dict[tuple[str, str], Row] | str:
+        """The rows of the config for a row of the table, by system and sentence; or why there are none."""
         matches = self._match(cells)
+        if isinstance(matches, str):
+            return matches
         texts = [composed(_LINE_BREAKS.sub(" ", cells[name]).strip()) for name in TEXTS[kind]]
         for text in texts:
             if problem := find_problem(text, matches[0][1], self.language.script, self._english):
-                raise RejectedRowError(problem)
+                return problem
         code, system = self.language.code, cells.get("system", "").strip() or DEFAULT_SYSTEM
+        rows = {}
         for sentence, source in matches:
             row: Row | str = {
                 "id": f"{sentence.id}-{code}-{system}",
@@ -166,25 +158,22 @@ class RowReader:
                 facts = (sentence.id, code, [system], sentence.stereotype, source)
                 row = pair_row(*facts, *texts, first_letter=self.first_letter, max_words=self.max_words)
             if isinstance(row, str):
-                raise RejectedRowError(row)
-            yield (system, sentence.id), row
+                return row
+            rows[system, sentence.id] = row
+        return rows
 
-    def _match(self, cells: Mapping[str, str]) -> list[tuple[GestSentence, str]]:
+    def _match(self, cells: Mapping[str, str]) -> list[tuple[GestSentence, str]] | str:
         """The sentences that a row is about, each with its text in the release that the row quotes."""
         name, source, stereotype = (cells.get(key, "").strip() for key in ("id", "source", "stereotype"))
         named = self._by_id.get(sentence_id(int(name)) if regex.fullmatch("[0-9]{1,4}", name) else name)
         text = source or (named.text if named else "")
         matches = list(self._by_text.get(_normalise(text), {}).values())
-        if not matches:
-            raise RejectedRowError(UNKNOWN)
-        matches = [
+        agreeing = [
             (sentence, text)
             for sentence, text in matches
             if named in (None, sentence) and stereotype in ("", str(sentence.stereotype))
         ]
-        if not matches:
-            raise RejectedRowError(DISAGREE)
-        return matches
+        return agreeing or (DISAGREE if matches else UNKNOWN)
 
 
 def _normalise(text: str) -> str:

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset import builders, user_data
+from gest_dataset.builders import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.builders.config import KIND_FIELDS, Config, Family, Row, features_of
-from gest_dataset.builders.custom_configs import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.errors import ConfigError
 from gest_dataset.storage import folder_lock, write_file, write_json
 
@@ -47,14 +47,14 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
         if not encoded:
             raise ConfigError(f"{new.name} has no rows.")
         pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
-        content = buffer.getvalue()
-        metadata = {**asdict(new), "rows": len(encoded), "sha256": hashlib.sha256(content).hexdigest()}
+        digest = hashlib.sha256(buffer.getvalue()).hexdigest()
+        metadata = {**asdict(new), "rows": len(encoded), "sha256": digest}
         folder = user_data.user_data_folder() / FOLDER / new.name
         existing = builders.CONFIGS.get(new.name)
         same = existing and existing.custom and existing.custom.digest == metadata_digest(metadata)
         if folder.exists() and not replace and not same:
             raise ConfigError(f"{new.name} already exists with different rows. Use --replace to replace it.")
-        prepared.append((folder, metadata, content))
+        prepared.append((folder, metadata, buffer.getvalue()))
     with folder_lock(user_data.user_data_folder()):
         for folder, metadata, content in prepared:
             file = folder / f"{metadata['sha256']}.parquet"

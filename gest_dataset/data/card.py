@@ -5,7 +5,6 @@ The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the
 
 import json
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -19,16 +18,16 @@ from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import SIGNATURE, Built, all_built
 from gest_dataset.data.folder import CARD, read_table
-from gest_dataset.data.licences import hub_ids
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
 
 TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
 _SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
+# Licences of the table of sources that the Hub knows, by the same name in lower case
+_LICENCES = ("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
+_NO_LICENCE = ("not stated", "unknown")  # by a repository, by a user who added a language
 _BIBTEX = re.compile(r"^  (\w+) = \{(.*?)\},?$", re.MULTILINE | re.DOTALL)  # a field of an entry
-_ACCENT = re.compile(r"""\\(["'v])\{?(\w)""")  # of LaTeX
-_ACCENTS = {'"': "\u0308", "'": "\u0301", "v": "\u030c"}
 
 
 @lru_cache(maxsize=1)
@@ -137,9 +136,8 @@ def _paper(entry: str, *, with_links: bool) -> str:
     fields = dict(_BIBTEX.findall(entry))
     if not {"author", "url"} <= fields.keys():
         return ""
-    text = _ACCENT.sub(lambda accent: f"{accent[2]}{_ACCENTS[accent[1]]}", fields["author"])
-    authors = text.split(" and ")
-    name = unicodedata.normalize("NFC", re.sub("[{}]", "", authors[0].partition(",")[0]))
+    authors = fields["author"].split(" and ")
+    name = re.sub("[{}]", "", authors[0].partition(",")[0])
     label = f"{name}{' et al.' if len(authors) > 1 else ''} ({fields['year']})"
     if not with_links:
         return label
@@ -200,3 +198,19 @@ def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], *
 def size_category(rows: int) -> str:
     """The Hub's size category for a number of rows."""
     return next((name for bound, name in _SIZES.items() if rows < bound), "100K<n<1M")
+
+
+def hub_ids(licences: Iterable[str]) -> list[str]:
+    """The Hub's ids of licences; `unknown` if a repository states none, `other` for any other licence.
+
+    >>> hub_ids(["Apache-2.0", "not stated (from CC-BY-SA-4.0)"])
+    ['apache-2.0', 'cc-by-sa-4.0', 'unknown']
+    """
+    ids = set()
+    for licence in {name for names in licences for name in names.split(", ")}:
+        if licence.startswith(_NO_LICENCE):
+            ids.add("unknown")
+        stated = re.sub(rf"^({'|'.join(_NO_LICENCE)})( \(from (.*)\))?$", r"\3", licence)
+        if stated:
+            ids.add(stated.lower() if stated in _LICENCES else "other")
+    return sorted(ids)

@@ -74,18 +74,17 @@ def git_blob_id(content: bytes) -> str:
 
 def table() -> dict[str, Source]:
     """All pinned files by key; `GEST_SOURCES` names another table in the same format."""
-    return _read_table(Path(os.environ.get(TABLE_VARIABLE) or _TABLE))
+    return _read_table(_table_path())
+
+
+def _table_path() -> Path:
+    return Path(os.environ.get(TABLE_VARIABLE) or _TABLE)
 
 
 @lru_cache(maxsize=8)
 def _read_table(path: Path) -> dict[str, Source]:
-    def unreadable(error: BaseException) -> SourceError:
-        return SourceError(
-            f"The table of sources {path} cannot be read ({error!r}).\n"
-            f"Set {TABLE_VARIABLE} to a JSON file in the format of {_TABLE}, or unset it."
-        )
-
-    with convert_errors(unreadable):
+    advice = f"Set {TABLE_VARIABLE} to a JSON file in the format of {_TABLE}, or unset it."
+    with convert_errors(lambda error: SourceError(f"{path} cannot be read ({error!r}).\n{advice}")):
         sources = [
             Source(repository, file, entry["commit"], facts["git_blob"], entry["licence"])
             for repository, entry in json.loads(path.read_text(encoding="utf-8")).items()
@@ -98,8 +97,7 @@ def find_source(key: str) -> Source:
     """The pinned file with that key."""
     sources = table()
     if key not in sources:
-        path = os.environ.get(TABLE_VARIABLE) or _TABLE
-        raise SourceError(f"{key} is not listed in {path}. Add it, or check the name.")
+        raise SourceError(f"{key} is not listed in {_table_path()}. Add it, or check the name.")
     return sources[key]
 
 

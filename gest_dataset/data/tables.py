@@ -1,8 +1,8 @@
 """Reading of users' files: tables and lines of text, with errors that say what to do.
 
-A table is a .csv or .tsv file (UTF-8, with a header, also with semicolons), a .jsonl or .parquet file, or a
-dataset saved to disk. Any other file, and `-` (the standard input), is text. Every line is a row, even a
-blank one, so that row numbers are line numbers.
+A table is a .csv or .tsv file (UTF-8, with a header, also with semicolons), or a .jsonl or .parquet file. Any
+other file, and `-` (the standard input), is text. Every line is a row, even a blank one, so that row numbers
+are line numbers.
 """
 
 import csv
@@ -21,6 +21,13 @@ from gest_dataset.storage import parse_json
 
 STANDARD_INPUT = Path("-")
 _QUOTED = re.compile(r'"[^"]*"')
+# Encodings of older files, each with letters that are usual in its texts
+_LETTERS = {
+    "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
+    "WINDOWS-1250": "áäčďéěíĺľňóôöŕřšťúůüýžąćęłńśźżăâîđőű",
+    "WINDOWS-1257": "ąčęėįšųūžāēģīķļņ",
+    "WINDOWS-1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєўјљњћђџ",
+}
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 Columns = Mapping[str, Sequence[Any]]
 
@@ -45,16 +52,16 @@ class Table:
 
 def is_table(path: Path) -> bool:
     """Whether a path is a table rather than text, judged by its suffix."""
-    return path.is_dir() or path.suffix.lower() in _READERS
+    return path.suffix.lower() in _READERS
 
 
 def read_table(path: Path) -> Table:
     """Read a whole table."""
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
-    read = _read_saved if path.is_dir() else _READERS.get(path.suffix.lower())
-    if read is None:
-        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)} or a dataset saved to disk.")
+    read = _READERS.get(path.suffix.lower())
+    if read is None or path.is_dir():
+        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)}.")
     columns = read(path)
     if not columns:
         raise DataError(f"{path} is empty.")
@@ -81,12 +88,17 @@ def _read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
 
-    name = "UTF-16" if b"\0" in content else "ENCODING"
+    def usual(encoding: str) -> int:
+        text = content.decode(encoding.partition(" ")[0], errors="replace").lower()
+        return sum(text.count(letter) for letter in _LETTERS[encoding])
+
+    encoding = "UTF-16" if b"\0" in content else max(_LETTERS, key=usual)
+    name = encoding.partition(" ")[0]
     raise DataError.at(
         path,
         line,
-        f"this is not UTF-8. Save the file as UTF-8, or convert it: iconv -f {name} -t UTF-8 {path.name} > "
-        f"{path.stem}-utf8{path.suffix}",
+        f"this is not UTF-8, but probably {encoding}. Save the file as UTF-8, or convert it: iconv -f {name} "
+        f"-t UTF-8 {path.name} > {path.stem}-utf8{path.suffix}",
     )
 
 
@@ -130,16 +142,6 @@ def _read_jsonl(path: Path) -> Columns:
 def _read_parquet(path: Path) -> Columns:
     with convert_errors(lambda error: DataError(f"{path} is not a valid Parquet file ({error}).")):
         return dict(pq.read_table(path).to_pydict())
-
-
-def _read_saved(path: Path) -> Columns:
-    import datasets  # slow, and rarely needed
-
-    with convert_errors(lambda error: DataError(f"{path} is not a dataset saved to disk ({error}).")):
-        data = datasets.load_from_disk(str(path))
-    if isinstance(data, datasets.DatasetDict):
-        raise DataError(f"{path} has the splits {', '.join(data)}. Save one of them.")
-    return dict(data.to_dict())
 
 
 _READERS: dict[str, Callable[[Path], Columns]] = {

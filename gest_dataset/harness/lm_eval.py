@@ -10,14 +10,13 @@ EOS) before a continuation without a context. To get the tokens of `gest score`:
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import datasets
 import jinja2
-import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders import CONFIGS
@@ -25,7 +24,7 @@ from gest_dataset.data.folder import read_config
 from gest_dataset.errors import SettingError
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.result import compute_result
-from gest_dataset.models.request import suitable_configs
+from gest_dataset.models.score import suitable_configs
 from gest_dataset.probes.templates import Template, select_templates
 from gest_dataset.storage import LOCK, check_folder, folder_lock, write_file
 from gest_dataset.version import __version__
@@ -167,24 +166,12 @@ def process_results(
     return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, Sample(**values, log_ratio=log_ratio))}
 
 
-def mean_log_ratio(values: Sequence[float]) -> float:
-    """Return the mean of the scores. Its level depends on the words, and has no meaning by itself."""
-    return float(np.mean(values))
+def _rate(name: str) -> Callable[[Sequence[Sample]], float]:
+    """The function that returns the stereotype rate (over several templates their mean) or a bound of it."""
+    return lambda samples: _rates(tuple(samples))[name]
 
 
-def g_s(samples: Sequence[Sample]) -> float:
-    """Return the stereotype rate; over several templates their mean."""
-    return _rates(tuple(samples))["g_s"]
-
-
-def g_s_low(samples: Sequence[Sample]) -> float:
-    """Return the lower bound of its 95 % interval."""
-    return _rates(tuple(samples))["g_s_low"]
-
-
-def g_s_high(samples: Sequence[Sample]) -> float:
-    """Return the upper bound of its 95 % interval."""
-    return _rates(tuple(samples))["g_s_high"]
+g_s, g_s_low, g_s_high = map(_rate, RATES)
 
 
 @lru_cache(maxsize=1)  # lm-eval asks for the three rates of a task one after the other

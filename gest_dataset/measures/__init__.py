@@ -1,19 +1,16 @@
 """The measures, one record each: what is scored, computed, shown and cited.
 
 measure     the fields of a record          measures.yaml       texts and constants of the records
-result      from a score table to a result  formatting, grid    results as text and tables
-power       power analysis
-stereotype_rate, control_bias, stereoset, masculine_rate, choice: the records
+result      results, power analysis     formatting, grid    results as text and tables
+stereotype_rate, stereoset, masculine_rate: the records
 """
 
 from collections.abc import Sequence
 
 from gest_dataset.errors import SettingError
-from gest_dataset.measures.choice import CHOICE
-from gest_dataset.measures.control_bias import CROWS, QUADRUPLETS
-from gest_dataset.measures.masculine_rate import FIRST_PERSON, MASCULINE_RATE, STORY
+from gest_dataset.measures.masculine_rate import CHOICE, FIRST_PERSON, MASCULINE_RATE, STORY
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.stereoset import INTERSENTENCE, INTRASENTENCE
+from gest_dataset.measures.stereoset import CROWS, INTERSENTENCE, INTRASENTENCE, QUADRUPLETS
 from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES, WINOBIAS
 from gest_dataset.probes.probe import Probe
 

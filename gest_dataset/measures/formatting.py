@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 MANY_INTERVALS_NOTE = "Each interval covers its own number at 95 %: about one in twenty misses by chance."
@@ -39,26 +39,18 @@ def format_percent(share: float) -> str:
     return "– %" if math.isnan(share) else f"{100 * share:.1f} %"
 
 
-def format_distinct(
-    bounds: Sequence[float],
-    limits: Sequence[float],
-    format_value: Callable[[float, int], str] = format_number,
-) -> tuple[list[str], list[str]]:
+def format_distinct(bounds: Sequence[float], limits: Sequence[float]) -> tuple[list[str], list[str]]:
     """Bounds and limits as text, with enough digits to show on which side of each limit a bound lies.
 
     >>> format_distinct([1.0024, 1.3], [1.0]), format_distinct([1.1, 1.3], [1.0])
     ((['1.002', '1.300'], ['1.000']), (['1.10', '1.30'], ['1.00']))
     """
-    texts: tuple[list[str], list[str]] = ([], [])
     exact = _sides(bounds, limits)
     for digits in range(_MAX_EXTRA_DIGITS):
-        texts = (
-            [format_value(bound, digits) for bound in bounds],
-            [format_value(end, digits) for end in limits],
-        )
+        texts = [[format_number(value, digits) for value in side] for side in (bounds, limits)]
         if _sides(*([_parse(text) for text in side] for side in texts)) == exact:
             break
-    return texts
+    return texts[0], texts[1]
 
 
 def _sides(bounds: Sequence[float], limits: Sequence[float]) -> list[int]:

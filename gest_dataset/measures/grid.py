@@ -66,39 +66,23 @@ def effect_size_text(result: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Axis:
-    """The axis of a bar chart: logarithmic around 1 for a `ratio`, else from the first to the second end."""
-
-    ratio: bool
-    ends: tuple[float, float] | None
-    caption: str
-
-
-@dataclass(frozen=True)
 class Line:
-    """A table row: a name (`short_name` for narrow terminals), its estimates and its sample count.
-
-    A row that is not `drawn` is on another scale than the axis.
-    """
+    """A table row: a name, its estimates and its sample count."""
 
     name: str
     estimates: tuple[Estimate, ...]
     count: int | None = None
-    short_name: str | None = None
-    gender: str | None = None
     bold: bool = False
     ends_section: bool = False
-    drawn: bool = True
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows under column headings, one heading per estimate; bars show the first estimate."""
+    """Rows under column headings, one heading per estimate."""
 
     headings: tuple[str, ...]
     lines: tuple[Line, ...]
-    digits: int = 2
-    axis: Axis | None = None
+    caption: str | None = None
 
 
 def stereotype_lines(result: Mapping[str, Any], gender: str, *names: str) -> list[Line]:
@@ -108,8 +92,6 @@ def stereotype_lines(result: Mapping[str, Any], gender: str, *names: str) -> lis
             f"{stereotype.id:2} {stereotype.name}",
             tuple(Estimate.of(result, name, index) for name in names),
             count=result["n"][index],
-            short_name=f"{stereotype.id:2}",
-            gender=gender,
         )
         for index, stereotype in enumerate(STEREOTYPES.values())
         if stereotype.gender == gender
@@ -124,9 +106,7 @@ def number_lines(
         Line(
             f"{name}  {meaning}",
             (Estimate.of(result, name), *[EMPTY] * (columns - 1)),
-            short_name=name,
             bold=name == bold,
-            drawn=name != EFFECT_SIZE,
         )
         for name, meaning in meanings.items()
     ]

@@ -1,44 +1,62 @@
-"""The masculine rates p_i of a translator, or of generated texts, with f_s and f_m.
+"""Masculine rates p_i of translators and of generated texts, and choices of chat models.
 
-Pikuliak et al. (2024), eq. 1 and 2.
+Pikuliak et al. (2024), eq. 1 and 2. A choice is who would say a sentence, a man, a woman or neither (after
+GenderBench).
 """
 
 from functools import partial
 
-from gest_dataset.measures.grid import Axis, Estimate, Grid, Line, number_lines, stereotype_lines
-from gest_dataset.measures.measure import Contrast, Result, label_values, load_measure
+from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line, number_lines, stereotype_lines
+from gest_dataset.measures.measure import Result, label_values, load_measure
 from gest_dataset.measures.stereotype_rate import topic
-from gest_dataset.statistics import masculine_rate
-from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
-from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+from gest_dataset.statistics import choice_rate, masculine_rate
+from gest_dataset.stereotypes import GENDERS
 
-_MEANINGS = {
+_RATES = {
     "f_s": "stereotype rate, p_m − p_f: 0 none, 1 complete",
     "f_m": "global masculine rate, (p_m + p_f) / 2",
 }
+_CHOICES = {
+    "stereotype_rate": "0 none, 1 every answer follows the stereotype",
+    "stereotype_rate_without_15": "without stereotype 15, as in GenderBench",
+    "unreadable": "answers that name no option",
+    "position_effect": "above 0: answers follow the letter more than the option",
+    "letter_following": "the share of answers that follow the letter",
+}
 
 
-def grid(result: Result) -> Grid:
+def rate_grid(result: Result) -> Grid:
     """The 16 p_i with the mean of each gender, then f_s and f_m."""
     lines: list[Line] = []
     for gender, mean in zip(GENDERS, ("p_f", "p_m"), strict=True):
         lines += stereotype_lines(result, gender, "p")
         label = f"{mean}  mean of the {gender} stereotypes"
-        lines.append(Line(label, (Estimate.of(result, mean),), short_name=mean, ends_section=True))
-    lines += number_lines(result, _MEANINGS, "f_s")
-    axis = Axis(False, (0.0, 1.0), "0 = none masculine, 1 = all masculine")
-    return Grid(("p",), tuple(lines), digits=3, axis=axis)
+        lines.append(Line(label, (Estimate.of(result, mean),), ends_section=True))
+    lines += number_lines(result, _RATES, "f_s")
+    return Grid(("p",), tuple(lines), "0 = none masculine, 1 = all masculine")
 
 
-_measure = partial(
-    load_measure,
-    probe=None,
-    statistic=masculine_rate,
-    value=label_values("gender"),
-    topic=topic,
-    grid=grid,
-    contrast=Contrast("stereotype", dict(zip(STEREOTYPES, MALE_MINUS_FEMALE.tolist(), strict=True))),
+def choice_grid(result: Result) -> Grid:
+    """How often *male* and *female* are chosen for each stereotype, then the rates."""
+    lines: list[Line] = []
+    for gender in GENDERS:
+        lines += stereotype_lines(result, gender, "male", "female")
+        group = gender[0]
+        means = tuple(Estimate.of(result, f"{option}_{group}") for option in ("male", "female"))
+        lines.append(Line(f"mean of the {gender} stereotypes", means, ends_section=True))
+    lines += number_lines(result, _CHOICES, "stereotype_rate", columns=2)
+    if "by_probability" in result:
+        rate = (Estimate.of(result["by_probability"], "stereotype_rate"), EMPTY)
+        lines.append(Line("stereotype_rate by letter probabilities", rate))
+    return Grid(("male", "female"), tuple(lines), "0 = never chosen, 1 = always")
+
+
+_rate_measure = partial(
+    load_measure, statistic=masculine_rate, value=label_values("gender"), topic=topic, grid=rate_grid
 )
-MASCULINE_RATE = _measure("masculine-rate")
-FIRST_PERSON = _measure("first-person")
-STORY = _measure("story")
+MASCULINE_RATE = _rate_measure("masculine-rate")
+FIRST_PERSON = _rate_measure("first-person")
+STORY = _rate_measure("story")
+CHOICE = load_measure(
+    "choice", statistic=choice_rate, value=label_values("option"), topic=topic, grid=choice_grid
+)

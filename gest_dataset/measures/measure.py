@@ -21,9 +21,11 @@ from gest_dataset.builders.config import FAMILIES, Family, Row
 from gest_dataset.measures.formatting import format_number, format_percent
 from gest_dataset.measures.grid import Estimate, Grid
 from gest_dataset.probes.probe import Probe
+from gest_dataset.published.models import rank_among_published
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.verdict import Verdict
+from gest_dataset.stereotypes import STEREOTYPES
 
 Inputs = dict[str, Any]
 Result = Mapping[str, Any]
@@ -41,21 +43,12 @@ _SENTENCES.filters |= {
     "missing": lambda counts: ", ".join(str(n) for n, count in enumerate(counts, start=1) if not count),
 }
 _SENTENCES.tests["finite"] = lambda value: isinstance(value, (int, float)) and math.isfinite(value)
-_SENTENCES.globals["interval"] = Estimate.of
 _template = cache(_SENTENCES.from_string)
 
 
 @dataclass(frozen=True)
 class Headline:
-    """The number that decides a run's verdict, with its null and the zone of negligible effects.
-
-    `name` is the key in a result, `symbol` the papers' name. A `ratio` is shown on a logarithmic axis.
-    `zone` is the half-width of the negligible zone in standard deviations of the samples (`NAME_spread` of
-    a result; of the logarithm for a ratio): models without stereotypes show effects of that size
-    (docs/limits.md). The zone of a `bounded` number, a difference of shares, is in its own units: shares near
-    0 or 1 hardly vary, so a zone in standard deviations would vanish. `verdict_labels` has a short text for
-    each verdict.
-    """
+    """The number that decides a run's verdict (`headlines` in measures.yaml)."""
 
     name: str
     symbol: str
@@ -83,14 +76,6 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """The groups whose means the headline adds up: their column, and the weight of each group."""
-
-    column: str
-    weights: Mapping[Any, float]
-
-
-@dataclass(frozen=True)
 class Pairing:
     """How two runs are compared: the measure of `statistics.compare`, its columns, and the group column."""
 
@@ -101,21 +86,10 @@ class Pairing:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleDisplay:
-    """How the samples of a measure are shown.
+    """How the samples of a measure are shown (`display` in measures.yaml).
 
-    Attributes:
-        value: the score of each row of a score table.
-        topic: what a sample is about, from its score row and its dataset row (empty if unavailable).
-        score_label: what the score is.
-        sides: the labels of positive and negative scores.
-        text_fields: the dataset fields with the texts.
-        variants: the fields that the score compares.
-        text_columns: score columns with texts, or with tokens and their ln P.
-        number_columns: the score column of each variant.
-        number_label: what these numbers are.
-        probability_note: which probabilities the run stored.
-        categorical: scores are only 1, -1 or 0.
-        decimals: the decimals shown.
+    `value` is the score of each row of a score table; `topic` is what a sample is about, from its score row
+    and its dataset row (empty if unavailable).
     """
 
     value: Callable[[pa.Table], Floats]
@@ -132,39 +106,28 @@ class SampleDisplay:
     decimals: int = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measure:
-    """One measure.
+    """One measure; measures.yaml describes the other entries.
 
     Attributes:
         probe: asks the model; None where texts are generated or translated.
         inputs: turns a score table (and the dataset rows) into the arguments of `statistic`.
-        numbers: the scalars of a result for which a limit can be set.
-        headlines: in order of preference; the first one with a value is the run's headline.
-        unit: what the bootstrap resamples.
-        contrast: the group weights of the headline; None for a plain mean.
-        pairings: in order of preference; runs are compared by the first one whose columns they have.
-        display: how single samples are shown.
         grid: the table of a single-template result.
-        texts: templates of sentences about a result.
-        details: further values for those sentences, from a result and the run's metadata.
-        methods: the methods paragraph of the report.
-        families: the works to cite.
     """
 
     name: str
-    probe: Probe | None
+    probe: Probe | None = None
     inputs: InputBuilder
     statistic: Callable[..., dict[str, Any]]
+    grid: Callable[[Result], Grid]
     numbers: Sequence[str]
     headlines: Sequence[Headline]
     unit: Unit
-    contrast: Contrast | None
+    contrast: Mapping[str, Any] | None
     pairings: Sequence[Pairing]
     display: SampleDisplay
-    grid: Callable[[Result], Grid]
     texts: Mapping[str, Sequence[str]]
-    details: Callable[[Result, RunMetadata], dict[str, Any]]
     methods: str
     families: Sequence[Family]
 
@@ -175,7 +138,7 @@ class Measure:
 
     def describe(self, result: Result, metadata: RunMetadata) -> list[str]:
         """Sentences about a result."""
-        return self.sentences("describe", result, metadata=metadata, **self.details(result, metadata))
+        return self.sentences("describe", result, metadata=metadata)
 
     def describe_undefined(self, result: Result) -> tuple[str, list[str]]:
         """A label and sentences for a result whose headline is undefined."""
@@ -196,35 +159,39 @@ def render_text(text: str, values: Mapping[str, Any]) -> str:
 def load_measure(
     name: str,
     *,
-    probe: Probe | None,
-    statistic: Callable[..., dict[str, Any]],
     value: Callable[[pa.Table], Floats],
     topic: Callable[[Row, Row], str],
-    grid: Callable[[Result], Grid],
     inputs: InputBuilder | None = None,
-    contrast: Contrast | None = None,
-    details: Callable[[Result, RunMetadata], dict[str, Any]] = lambda result, metadata: {},
+    **functions: Any,
 ) -> Measure:
     """A measure with its entry in measures.yaml; `inputs` are columns of the score table if not given."""
     record = _RECORDS[name]
     return Measure(
         name=name,
-        probe=probe,
         inputs=inputs
         or (lambda table, _: {key: table[column].to_pylist() for key, column in record["inputs"].items()}),
-        statistic=statistic,
         numbers=record["numbers"],
         headlines=[Headline(**head) for head in record["headlines"]],
         unit=Unit(**record["unit"]),
-        contrast=contrast,
+        contrast=record.get("contrast"),
         pairings=[Pairing(**pairing) for pairing in record["pairings"]],
         display=SampleDisplay(value=value, topic=topic, **record["display"]),
-        grid=grid,
         texts={part: record.get(part, ()) for part in ("describe", "undefined", "uncertainty", "placebo")},
-        details=details,
         methods=" ".join(record["methods"]),
         families=[FAMILIES[family] for family in record["families"]],
+        **functions,
     )
+
+
+def certain_extremes(result: Result) -> dict[str, str]:
+    """The stereotypes that are certainly the most feminine or masculine by the bounds of their ranks."""
+    bounds = list(zip(result["feminine_ranks_low"], result["feminine_ranks_high"], strict=True))
+    return {
+        side: stereotype.name
+        for side, end in (("feminine", 1), ("masculine", len(STEREOTYPES)))
+        for stereotype, both in zip(STEREOTYPES.values(), bounds, strict=True)
+        if both == (end, end)
+    }
 
 
 def label_values(column: str) -> Callable[[pa.Table], Floats]:
@@ -237,3 +204,6 @@ def label_values(column: str) -> Callable[[pa.Table], Floats]:
         return np.where(unreadable, np.nan, labels)
 
     return value
+
+
+_SENTENCES.globals |= {"interval": Estimate.of, "extremes": certain_extremes, "ranking": rank_among_published}

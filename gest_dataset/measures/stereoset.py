@@ -1,21 +1,108 @@
-"""LMS, SS and ICAT of StereoSet, within and between sentences (Öztürk et al., 2023, eq. 1 to 3)."""
+"""The measures of StereoSet: LMS, SS and ICAT, ss, csk, cs and f of control quadruplets, cs of CrowS-Pairs.
 
+Öztürk et al. (2023), eq. 1 to 3; Pikuliak et al. (2023), eq. 1 to 3; Nangia et al. (2020).
+"""
+
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import datasets
+import numpy as np
 import pyarrow as pa
 
-from gest_dataset.measures.control_bias import bias_type, rows_of_columns
+from gest_dataset.builders.config import Row
+from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line
 from gest_dataset.measures.measure import Inputs, Result, load_measure
-from gest_dataset.probes import stereoset
-from gest_dataset.statistics import stereoset_icat
+from gest_dataset.probes import quadruplets, stereoset
+from gest_dataset.statistics import control_bias, stereoset_icat
+from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.control_bias import control_scores
 
 _SCORES = ("lms", "ss", "icat")
+_SIDES = {
+    "ss_mu": "ss  mean (ln)",
+    "ss_plus": "ss  share above 0",
+    "csk_mu": "csk mean (ln)",
+    "cs_mu": "cs  mean (ln)",
+    "cs_plus": "cs  share above 0",
+}
+_CONTRASTS = {
+    "f_mu": "f   mean (ln)",
+    "f_plus": "f   share above 0",
+    "ss_rho": "ss  correlation with control",
+    "cs_rho": "cs  correlation with control",
+    "false_positive_rate": "false positive rate",
+    "false_negative_rate": "false negative rate",
+}
 
 
-def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
+def control_inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
+    """The four ln P of the keyword and both cs of each row; None where the set has none."""
+    return {
+        "predictions": rows_of_columns(scores, [f"logp_{field}" for field in FIELDS]),
+        "cs": rows_of_columns(scores, ("cs_original", "cs_control")),
+    }
+
+
+def rows_of_columns(scores: pa.Table, names: Sequence[str]) -> list[list[float | None]] | None:
+    """The rows of some columns; None if they are all empty."""
+    rows = [list(values) for values in zip(*(scores[name].to_pylist() for name in names), strict=True)]
+    return None if all(value is None for row in rows for value in row) else rows
+
+
+def sample_scores(scores: pa.Table) -> dict[str, Floats]:
+    """ss, csk, cs and f of each sample; nan where a sample has none."""
+    columns = control_inputs(scores, None)
+    keywords = columns["predictions"]
+    if keywords is not None:
+        keywords = [[math.nan if value is None else value for value in row] for row in keywords]
+    return control_scores(keywords, columns["cs"])
+
+
+def _value(scores: pa.Table) -> Floats:
+    """f of each sample, or cs of the original pair where there are no keywords."""
+    values = sample_scores(scores)
+    return np.asarray(values["f"] if "f" in values else values["cs_original"])
+
+
+def bias_type(scores: Row, row: Row) -> str:
+    """The bias type of a sample, if the dataset has it."""
+    return str(row.get("bias_type", ""))
+
+
+def control_grid(result: Result) -> Grid:
+    """The numbers of the original and the control group side by side, then those that contrast them."""
+    sides = [
+        Line(label, tuple(Estimate.of(result, f"{name}_{side}") for side in ("original", "control")))
+        for name, label in _SIDES.items()
+    ]
+    contrasts = [Line(label, (Estimate.of(result, name), EMPTY)) for name, label in _CONTRASTS.items()]
+    lines: list[Line] = []
+    for section in (sides, contrasts):
+        defined = [line for line in section if any(not math.isnan(one.value) for one in line.estimates)]
+        lines += [replace(line, ends_section=line is defined[-1]) for line in defined]
+    return Grid(("original", "control"), tuple(lines))
+
+
+_control_measure = partial(
+    load_measure,
+    statistic=control_bias,
+    inputs=control_inputs,
+    value=_value,
+    topic=bias_type,
+    grid=control_grid,
+)
+QUADRUPLETS = _control_measure("quadruplets", probe=quadruplets.QUADRUPLETS)
+CROWS = _control_measure("crows", probe=quadruplets.CROWS)
+
+
+# --- StereoSet
+
+
+def stereoset_inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
     """The three candidates' scores, English targets and bias types."""
     if rows is None:
         raise TypeError("StereoSet's targets are read from the dataset rows")
@@ -30,7 +117,7 @@ def inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
     }
 
 
-def grid(result: Result) -> Grid:
+def stereoset_grid(result: Result) -> Grid:
     """All samples, bias types, and the multi-class means, in per cent."""
     lines = [
         Line(
@@ -45,16 +132,16 @@ def grid(result: Result) -> Grid:
     micro = tuple(Estimate.of(result, name) for name in ("multiclass_lms", "multiclass_ss", "micro_icat"))
     macro = (EMPTY, EMPTY, Estimate.of(result, "macro_icat"))
     lines += [Line("multi-class, micro", micro), Line("multi-class, macro", macro)]
-    return Grid(_SCORES, tuple(lines), digits=1)
+    return Grid(_SCORES, tuple(lines))
 
 
 _measure = partial(
     load_measure,
     statistic=stereoset_icat,
-    inputs=inputs,
+    inputs=stereoset_inputs,
     value=lambda scores: scores["stereotype"].to_numpy() - scores["antistereotype"].to_numpy(),
     topic=bias_type,
-    grid=grid,
+    grid=stereoset_grid,
 )
 INTRASENTENCE = _measure("stereoset_intrasentence", probe=stereoset.INTRASENTENCE)
 INTERSENTENCE = _measure("stereoset_intersentence", probe=stereoset.INTERSENTENCE)

@@ -5,24 +5,21 @@ Pikuliak et al. (2024), sections 4.2 and 4.3 and appendix B.1; neutral sentences
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from gest_dataset.builders.config import Row
-from gest_dataset.measures.grid import Axis, Grid, Line, number_lines, stereotype_lines
-from gest_dataset.measures.measure import Contrast, Result, RunMetadata, load_measure
+from gest_dataset.measures.grid import Grid, Line, number_lines, stereotype_lines
+from gest_dataset.measures.measure import Result, load_measure
 from gest_dataset.probes import contrasts, templates
-from gest_dataset.published.models import rank_among_published
 from gest_dataset.statistics import stereotype_rate, winobias_rate
 from gest_dataset.statistics.checks import Floats
-from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 _MEANINGS = {"q_f": "about women", "q_m": "about men", "g_s": "q_m / q_f", "d": "ln g_s / SD of the scores"}
 # Section 4.2.1
-_AXIS = Axis(True, None, "the level of q depends on the words and templates; only differences are meaningful")
+_CAPTION = "the level of q depends on the words and templates; only differences are meaningful"
 
 
 def log_ratios(scores: pa.Table) -> Floats:
@@ -42,34 +39,10 @@ def grid(result: Result) -> Grid:
     for gender in GENDERS:
         *others, last = stereotype_lines(result, gender, "q")
         lines += [*others, replace(last, ends_section=True)]
-    return Grid(("q",), (*lines, *number_lines(result, _MEANINGS, "g_s")), axis=_AXIS)
+    return Grid(("q",), (*lines, *number_lines(result, _MEANINGS, "g_s")), _CAPTION)
 
 
-def certain_extremes(result: Result) -> dict[str, str]:
-    """The stereotypes that are certainly the most feminine or masculine by the bounds of their ranks."""
-    bounds = list(zip(result["feminine_ranks_low"], result["feminine_ranks_high"], strict=True))
-    return {
-        side: stereotype.name
-        for side, end in (("feminine", 1), ("masculine", len(STEREOTYPES)))
-        for stereotype, both in zip(STEREOTYPES.values(), bounds, strict=True)
-        if both == (end, end)
-    }
-
-
-def _details(result: Result, metadata: RunMetadata) -> dict[str, Any]:
-    ranking = rank_among_published(metadata, result)
-    return {**certain_extremes(result), "ranking": ranking.text() if ranking else ""}
-
-
-_gest_measure = partial(
-    load_measure,
-    statistic=stereotype_rate,
-    value=log_ratios,
-    topic=topic,
-    grid=grid,
-    contrast=Contrast("stereotype", dict(zip(STEREOTYPES, MALE_MINUS_FEMALE.tolist(), strict=True))),
-    details=_details,
-)
+_gest_measure = partial(load_measure, statistic=stereotype_rate, value=log_ratios, topic=topic, grid=grid)
 TEMPLATES = _gest_measure("templates", probe=templates.PROBE)
 PAIRS = _gest_measure("pairs", probe=contrasts.PAIRS)
 NEUTRAL = _gest_measure("neutral", probe=contrasts.NEUTRAL)
@@ -80,5 +53,4 @@ WINOBIAS = load_measure(
     value=log_ratios,
     topic=lambda scores, row: f"{scores['occupation_gender']} occupation",
     grid=lambda result: Grid(("value",), tuple(number_lines(result, _MEANINGS, "g_s"))),
-    contrast=Contrast("occupation_gender", {"male": 1.0, "female": -1.0}),
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.options import parse_rules
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 # Both have the same methods; the `device` and `revision` of a served model are None
 Model: TypeAlias = "LoadedModel | ServedModel"
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 CONNECTIONS, CHAT_CONNECTIONS = 8, 32  # parallel requests to a server
 # Settings of loaded models only, and of served ones only
@@ -100,23 +98,6 @@ class Sampling:
     max_tokens: int = 32
     stop: tuple[str, ...] = ()  # texts that end a completion
     top: int = 0  # likeliest first tokens to return
-
-
-def takes_fields_of(settings: type) -> Callable[[_Function], _Function]:
-    """Show the fields of a settings class as keywords of a function, in `help` and completion."""
-
-    def show(function: _Function) -> _Function:
-        own = inspect.signature(function)
-        parameters = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        parameters += [
-            inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
-            for one in fields(settings)
-            if one.name not in own.parameters
-        ]
-        function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        return function
-
-    return show
 
 
 def run_signature(metadata: Mapping[str, Any], **parts: Any) -> str:

@@ -1,13 +1,13 @@
 """Where a model runs and in which number type: one device, several devices, or quantised."""
 
 import logging
+import math
 import tempfile
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
-from accelerate.utils import align_module_device
 from transformers import BitsAndBytesConfig
 
 from gest_dataset.errors import SettingError, import_extra
@@ -16,7 +16,6 @@ from gest_dataset.models.base import Settings
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 # Padded tokens in a batch. Larger batches are slower on a CPU because they do not fit into its caches.
 BATCH_TOKENS = {"cpu": 512, "mps": 8192, "cuda": 32768}
-DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")  # accelerate's strategies
 # Options of bitsandbytes; nf4 suits normally distributed weights (QLoRA, section 3)
 QUANTIZATIONS: dict[str, dict[str, Any]] = {
     "8bit": {"load_in_8bit": True},
@@ -34,11 +33,8 @@ def pick_device(requested: str) -> torch.device:
         device = torch.device(requested)
     except RuntimeError as error:
         raise SettingError(f"Unknown device {requested!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
-    available = {
-        "cuda": torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count(),
-        "mps": torch.backends.mps.is_available(),
-    }
-    if not available.get(device.type, True):
+    available = {"cuda": torch.cuda.device_count(), "mps": torch.backends.mps.is_available()}
+    if (device.index or 0) >= available.get(device.type, math.inf):
         raise SettingError(f"This machine has no device {requested!r}. Use auto or cpu.")
     return device
 
@@ -56,13 +52,8 @@ def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
 
 def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
     """Check the settings that say where a model goes, and resolve `auto`."""
-    if isinstance(settings.device_map, str):
-        _check_choice("device map", settings.device_map, DEVICE_MAPS)
     if settings.device_map is not None and settings.device != "auto":
-        raise SettingError(
-            f"A device map spreads the model over all devices, so it cannot be combined with "
-            f"device={settings.device!r}. Choose GPUs with CUDA_VISIBLE_DEVICES."
-        )
+        raise SettingError("device_map cannot be combined with device; choose GPUs by CUDA_VISIBLE_DEVICES.")
     if settings.quantization is not None:
         _check_choice("quantization", settings.quantization, QUANTIZATIONS)
     device = pick_device(settings.device)
@@ -85,10 +76,8 @@ def place_model(
     if settings.quantization:
         import_extra("bitsandbytes", "quantized")
         logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns at every matrix product
-        config: Any = BitsAndBytesConfig
-        options["quantization_config"] = config(
-            bnb_4bit_compute_dtype=dtype, **QUANTIZATIONS[settings.quantization]
-        )
+        quantization = QUANTIZATIONS[settings.quantization] | {"bnb_4bit_compute_dtype": dtype}
+        options["quantization_config"] = BitsAndBytesConfig(**quantization)  # type: ignore[no-untyped-call]
         options["device_map"] = {"": device}
     if settings.device_map is None:
         model, info = from_pretrained(**options)
@@ -112,24 +101,9 @@ def main_device(model: Any) -> torch.device:
 
 def is_spread(model: Any) -> bool:
     """Whether the weights of a model are on more than one device."""
-    device_map: Mapping[str, Any] = getattr(model, "hf_device_map", None) or {}
-    return len({str(device) for device in device_map.values()}) > 1
+    return len({str(device) for device in (getattr(model, "hf_device_map", None) or {}).values()}) > 1
 
 
 def is_fixed(model: Any) -> bool:
     """Whether a model cannot be moved or converted to another number type."""
     return is_spread(model) or bool(getattr(model, "is_quantized", False))
-
-
-def named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """The weights of a model in the order of their names; offloaded ones are loaded one at a time."""
-    for name, weight in sorted(model.state_dict().items()):
-        if not isinstance(weight, torch.Tensor):
-            continue  # quantisers store other objects beside the weights
-        if not weight.is_meta:
-            yield name, weight
-            continue
-        module_name, _, attribute = name.rpartition(".")
-        module = model.get_submodule(module_name)
-        with align_module_device(module, "cpu"):
-            yield name, getattr(module, attribute).detach()

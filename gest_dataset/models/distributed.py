@@ -65,17 +65,13 @@ def on_main(function: Callable[[], T]) -> T:
     """Call a function in the main process; every process gets its result or its error."""
     if world_size() == 1:
         return function()
-    from accelerate.utils import broadcast_object_list  # slow to import
-
-    outcome: list[Any] = [None]
+    outcome: Any = None
     if is_main():
         try:
-            outcome = [function()]
+            outcome = function()
         except GestError as error:
-            outcome = [error]
-    with convert_errors(_connection_lost):
-        broadcast_object_list(outcome)
-    result = outcome[0]
+            outcome = error
+    result = gather(outcome)[0]
     if isinstance(result, GestError):
         raise result
     return cast(T, result)
@@ -83,6 +79,5 @@ def on_main(function: Callable[[], T]) -> T:
 
 def _connection_lost(error: BaseException) -> ScoringError:
     return ScoringError(
-        f"Another process of this run has ended or does not answer ({describe_error(error)}). "
-        f"Run the same command again to continue, with any number of processes."
+        f"Another process of this run has ended ({describe_error(error)}). Run it again to resume."
     )

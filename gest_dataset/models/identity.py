@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
 import torch
 import xxhash
-
-from gest_dataset.models.device import named_weights
+from accelerate.utils import align_module_device
 
 # Settings that say where a model comes from, not what it computes
 _IGNORED = {"_name_or_path", "transformers_version", "_commit_hash", "dtype", "torch_dtype"}
@@ -26,7 +25,7 @@ TEXTS = (
 
 def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _IGNORED}
-    weights = weights_hash(named_weights(model))
+    weights = weights_hash(_named_weights(model))
     return {"weights": weights, "model_settings": _sha256(settings), **tokenizer_fingerprint(tokenizer)}
 
 
@@ -66,3 +65,17 @@ def tokenizer_behaviour(tokenizer: Any) -> dict[str, Any]:
 
 def _sha256(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
+    """The weights of a model in the order of their names; offloaded ones are loaded one at a time."""
+    for name, weight in sorted(model.state_dict().items()):
+        if not isinstance(weight, torch.Tensor):
+            continue  # quantisers store other objects beside the weights
+        if not weight.is_meta:
+            yield name, weight
+            continue
+        module_name, _, attribute = name.rpartition(".")
+        module = model.get_submodule(module_name)
+        with align_module_device(module, "cpu"):
+            yield name, getattr(module, attribute).detach()

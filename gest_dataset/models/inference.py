@@ -61,10 +61,8 @@ def compute_log_probs(
     asked: list[tuple[int, list[slice]]] = []
     for query, i in zip(queries, input_of, strict=True):
         n, path = place[hosts[i]]
-        lookups = [
-            Lookup(path[p], (t,), query.normalise)
-            for p, t in zip(query.positions, query.targets, strict=True)
-        ]
+        pairs = zip(query.positions, query.targets, strict=True)
+        lookups = [Lookup(path[p], (t,), query.normalise) for p, t in pairs]
         if query.placebo:
             lookups.append(Lookup(path[query.positions[0]], query.placebo, False))
         slices = []
@@ -75,13 +73,8 @@ def compute_log_probs(
         asked.append((n, slices))
     passes = [(row.sequence, list(some)) for row, some in zip(rows, starts, strict=True)]
     values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
-    work = Passes(
-        queries=len(queries),
-        inputs=len(computed),
-        tokens=sum(one.size for one in computed.values()),
-        computed=sum(sequence.size for sequence, _ in passes),
-        way=way,
-    )
+    tokens, used = sum(one.size for one in computed.values()), sum(sequence.size for sequence, _ in passes)
+    work = Passes(len(queries), len(computed), tokens, used, way)
     of_queries = [np.concatenate([values[n][some] for some in slices]) for n, slices in asked]
     not_finite = "the model's values are not finite"
     return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
@@ -141,12 +134,7 @@ class _State:
 
 
 def _compute(
-    passes: Sequence[Pass],
-    scorer: Scorer,
-    budget: int,
-    description: str,
-    cache: ResponseCache | None,
-    seed: int,
+    passes: Sequence[Pass], scorer: Scorer, budget: int, name: str, cache: ResponseCache | None, seed: int
 ) -> tuple[list[Values], _State]:
     """The values of all passes, in their order; the processes of a launcher share the work."""
     keys = []
@@ -166,7 +154,7 @@ def _compute(
     uncommitted: dict[str, Values] = {}
     progress = ProgressWriter(len(passes), "inputs")
     hidden = None if distributed.is_main() else True  # None: shown on a terminal only
-    bar = tqdm(total=len(passes), initial=len(found), desc=description, unit="inputs", disable=hidden)
+    bar = tqdm(total=len(passes), initial=len(found), desc=name, unit="inputs", disable=hidden)
     with bar, scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
             batches = []  # the next one of every process
@@ -223,7 +211,5 @@ def _out_of_memory(batch: Sequence[Pass]) -> Iterator[None]:
     except Exception as error:
         if not should_reduce_batch_size(error):
             raise
-        raise ScoringError(
-            f"Out of memory with one input of {batch[0][0].size} tokens. Use a smaller model, "
-            f"dtype='bfloat16' or device='cpu'."
-        ) from error
+        size = batch[0][0].size
+        raise ScoringError(f"Out of memory with one input of {size} tokens. Use a smaller model.") from error

@@ -1,8 +1,9 @@
-"""Loading of models: from a Hub id, a folder, a GGUF file or a pair of loaded objects."""
+"""Loaded models: from a Hub id, a folder, a GGUF file or a pair of objects; their values and answers."""
 
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +16,8 @@ from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
-from gest_dataset.models import identity, names
+from gest_dataset.models import identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
-from gest_dataset.models.chat.generation import generate
 from gest_dataset.models.device import (
     BATCH_TOKENS,
     is_fixed,
@@ -32,11 +32,13 @@ from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
 from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
+# Tokens in a batch of prompts, including those of the answers
+_CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
 _NEXT_SENTENCE = auto.MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING_NAMES
 # Kind -> the class that loads it, and the names of its architectures by model type; the first match counts
@@ -63,8 +65,8 @@ class LoadedModel:
     revision: str | None = None
     from_hub: bool = False
     requested_revision: str | None = None
-    baseline_seed: int = 0
     quantization: str | None = None
+    baseline_seed: int = 0
     load_float32: Callable[[], LoadedModel] | None = None
 
     @property
@@ -79,7 +81,7 @@ class LoadedModel:
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
             **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
-            **self._quantization,
+            **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }
 
@@ -90,29 +92,21 @@ class LoadedModel:
             "device": self.device.type,
             "parameters": self.model.num_parameters(),
             "toy": bool(getattr(self.model.config, "gest_toy", False)),
-            **self._quantization,
+            **({"quantization": self.quantization} if self.quantization else {}),
         }
-
-    @property
-    def _quantization(self) -> dict[str, str]:
-        return {"quantization": self.quantization} if self.quantization else {}
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
 
     def log_probs(
-        self,
-        queries: Sequence[Query],
-        batch_tokens: int | None = None,
-        description: str = "scoring",
-        cache: ResponseCache | None = None,
+        self, queries: Sequence[Query], batch_tokens: int | None, name: str, cache: ResponseCache | None
     ) -> LogProbs:
         """The values of all queries; those in the cache are not computed again."""
         training = [module for module in self.model.modules() if module.training]
         self.model.eval()  # without dropout
         try:
             budget = self._budget(batch_tokens)
-            return compute_log_probs(queries, self.scorer(), budget, description, cache, self.baseline_seed)
+            return compute_log_probs(queries, self.scorer(), budget, name, cache, self.baseline_seed)
         finally:
             for module in training:
                 module.training = True
@@ -120,8 +114,24 @@ class LoadedModel:
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-        """Completions of the prompts, in batches and in any order."""
-        return generate(self.model, self.tokenizer, self.name, prompts, sampling)
+        """Completions of the prompts by the model's own chat template, in batches, the longest first."""
+        ids: dict[Prompt, list[int]] = {}
+        encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
+        for prompt in prompts:
+            ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
+        longest = max(map(len, ids.values()), default=0)
+        positions = getattr(self.model.config, "max_position_embeddings", None)
+        if positions and longest + sampling.max_tokens > positions:
+            lengths = f"A prompt of {longest} tokens and an answer of {sampling.max_tokens}"
+            raise ModelError(f"{lengths} exceed the model's {positions} positions: lower --max-tokens.")
+        budget = _CHAT_TOKENS.get(self.device.type, _CHAT_TOKENS["cpu"])
+        waiting = sorted(ids, key=lambda prompt: -len(ids[prompt]))
+        while waiting:
+            size = max(1, budget // (len(ids[waiting[0]]) + sampling.max_tokens))
+            batch, waiting = waiting[:size], waiting[size:]
+            rows = [ids[prompt] for prompt in batch]
+            answers = _generate_batch(self.model, self.tokenizer, batch, rows, sampling)
+            yield list(zip(batch, answers, strict=True))
 
     def scorer(self) -> Scorer:
         pad_id = self.tokenizer.pad_token_id or 0
@@ -142,17 +152,15 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
     `next_sentence` loads the next-sentence head of a masked model's checkpoint.
     """
     settings = settings or Settings()
-    large = settings.device_map is not None or settings.quantization is not None
     if not isinstance(model, tuple):
         loaded = _load(_checked_name(model), settings, next_sentence)
-    elif large:
+    elif settings.device_map is not None or settings.quantization is not None:
         raise SettingError("device_map and quantization apply to models loaded by name, not to objects.")
     else:
         loaded = _wrap_objects(model, settings)
-    if loaded.kind == NSP and loaded.model.config.num_labels != 2:
-        labels = loaded.model.config.num_labels
+    if loaded.kind == NSP and (labels := loaded.model.config.num_labels) != 2:
         raise ModelError(f"{loaded.name!r} has {labels} labels; a next-sentence model has two.")
-    if large:
+    if settings.device_map is not None or settings.quantization is not None:
         return loaded  # it would hardly fit into memory in float32
     in_float32 = replace(settings, dtype="float32")
     return replace(loaded, load_float32=partial(load_model, model, in_float32, next_sentence))
@@ -177,16 +185,9 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
             _check_tokenizer(tokenizer, config, name)
         loaded, info = place_model(partial(from_pretrained, auto_class, **source), settings, *placement)
     check_complete(loaded, info, name)
-    return LoadedModel(
-        loaded,
-        tokenizer,
-        kind,
-        str(source.get("gguf_file", name)),
-        commit,
-        from_hub=commit is not None,
-        requested_revision=settings.revision,
-        quantization=settings.quantization,
-    )
+    shown, from_hub = str(source.get("gguf_file", name)), commit is not None
+    given = (settings.revision, settings.quantization)
+    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given)
 
 
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
@@ -199,10 +200,7 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     must_move = target.type != current.type or target.index not in (None, current.index)
     if must_move or dtype != model.dtype:
         if is_fixed(model):
-            raise SettingError(
-                f"{name} is quantised or spread over devices, so it cannot be moved or converted: leave out "
-                f"device and dtype."
-            )
+            raise SettingError(f"{name} is quantised or spread, so it stays as it is: omit device and dtype.")
         model = copy.deepcopy(model).to(device=target, dtype=dtype)
     return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
 
@@ -228,10 +226,7 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     """
     model = loaded.model
     if is_fixed(model):
-        raise ModelError(
-            f"{loaded.name} is quantised or spread over devices, which its random baselines would not be. "
-            f"Score it without --null."
-        )
+        raise ModelError(f"{loaded.name} is quantised or spread, and its copies would not be: omit --null.")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         fresh: Any = type(model)(copy.deepcopy(model.config))
@@ -246,21 +241,20 @@ def name_and_kind(model: Any, settings: Settings | None = None) -> tuple[str, st
     if len(model) != 2 or not hasattr(model[0], "config") or not callable(model[1]):
         raise ModelError("Loaded objects must be a pair (model, tokenizer).")
     classes = [cls.__name__ for cls in type(model[0]).__mro__]
-    name = names.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
+    name = pretrained.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
     return name, _kind_of(name, classes)
 
 
 def _checked_name(model: Any) -> str:
     if not isinstance(model, (str, Path)):
-        raise ModelError(
-            f"A {type(model).__name__} is not a model. Give a Hub id, a path or a pair (model, tokenizer)."
-        )
-    return names.normalized_name(str(model))
+        kind = type(model).__name__
+        raise ModelError(f"A {kind} is not a model. Give a Hub id, a path or a pair (model, tokenizer).")
+    return pretrained.normalized_name(str(model))
 
 
 def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, str]:
     """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind."""
-    path = names.gguf_path(name)
+    path = pretrained.gguf_path(name)
     if settings.revision and (path is not None or Path(name).exists()):
         raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
     if path is not None:
@@ -278,9 +272,8 @@ def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, st
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
     return ModelError(
-        f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or the "
-        f"path of a folder with config.json, weights and tokenizer.json of one model. If so, a file "
-        f"may be incomplete: download it again (in a Git clone: git lfs pull)."
+        f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or a "
+        f"folder with config.json, weights and tokenizer.json; if a file is incomplete, download it again."
     )
 
 
@@ -295,16 +288,12 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     # for a folder without a tokenizer, transformers returns one with special tokens only
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
-        raise ModelError(
-            f"{name!r} has no tokenizer: only {len(tokenizer)} special tokens were found. Put the model's "
-            f"tokenizer.json and tokenizer_config.json beside its weights."
-        )
+        found = f"only {len(tokenizer)} special tokens were found"
+        raise ModelError(f"{name!r} has no tokenizer: {found}. Put the model's tokenizer.json beside it.")
     size = getattr(config.get_text_config(), "vocab_size", None)
-    if size is not None and max(vocabulary.values()) >= size:
-        raise ModelError(
-            f"The tokenizer of {name!r} has token ids up to {max(vocabulary.values())}, but the model has "
-            f"{size} embeddings. Use the tokenizer that the model was trained with."
-        )
+    highest = max(vocabulary.values())
+    if size is not None and highest >= size:
+        raise ModelError(f"{name!r} has {size} embeddings, but a tokenizer with ids up to {highest}.")
 
 
 def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str:
@@ -325,3 +314,64 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
         f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model of "
         f"transformers. A model object has to be loaded with AutoModelForMaskedLM or a similar class."
     )
+
+
+@torch.inference_mode()
+def _generate_batch(
+    model: Any, tokenizer: Any, prompts: Sequence[Prompt], ids: Sequence[list[int]], sampling: Sampling
+) -> list[Answer]:
+    padding = tokenizer.eos_token_id if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    longest = max(map(len, ids))
+    rows = [[padding] * (longest - len(row)) + row for row in ids]
+    mask = [[0] * (longest - len(row)) + [1] * len(row) for row in ids]
+    output = model.generate(
+        torch.tensor(rows, device=model.device),
+        attention_mask=torch.tensor(mask, device=model.device),
+        max_new_tokens=sampling.max_tokens,
+        pad_token_id=padding,
+        return_dict_in_generate=True,
+        output_logits=bool(sampling.top),
+        logits_processor=[_sampler(prompts, sampling, model.device)] if sampling.temperature else [],
+        do_sample=False,
+        temperature=None,
+        top_p=None,
+        top_k=None,
+        **({"stop_strings": list(sampling.stop), "tokenizer": tokenizer} if sampling.stop else {}),
+    )
+    tops: list[tuple[tuple[str, float], ...]] = [()] * len(ids)
+    if sampling.top:
+        values, tokens = output.logits[0].float().log_softmax(-1).topk(sampling.top)
+        tops = [
+            tuple(zip(map(tokenizer.decode, row), row_values, strict=True))
+            for row, row_values in zip(tokens.unsqueeze(-1).tolist(), values.tolist(), strict=True)
+        ]
+    answers = []
+    for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
+        generated = sequence[longest:]
+        text = tokenizer.decode(generated, skip_special_tokens=True)
+        # like servers, without the text that ended the answer
+        text = text[: min((text.find(end) for end in sampling.stop if end in text), default=len(text))]
+        length = sum(token != padding for token in generated)
+        answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, top))
+    return answers
+
+
+def _sampler(
+    prompts: Sequence[Prompt], sampling: Sampling, device: torch.device
+) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """Gumbel noise, -ln E with E ~ Exp(1), which turns the likeliest token into a sample.
+
+    The noise of each prompt depends only on its text and seed, not on the rest of the batch, so that a
+    resumed run gives the same answers.
+    """
+    generators = []
+    for prompt in prompts:
+        digest = hashlib.sha256(f"{sampling.seed + prompt.repeat} {prompt.text}".encode()).digest()
+        generators.append(torch.Generator(device).manual_seed(int.from_bytes(digest[:7], "big")))
+
+    def add_noise(_: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        empty = torch.empty(scores.shape[1], device=device)
+        noise = torch.stack([empty.exponential_(generator=generator).clone() for generator in generators])
+        return scores.float() / sampling.temperature - noise.clamp_min(torch.finfo(noise.dtype).tiny).log()
+
+    return add_noise

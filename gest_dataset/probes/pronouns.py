@@ -5,7 +5,8 @@ Text in quotation marks is left out: there others speak, or the motto is quoted.
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+
+from gest_dataset.probes.prompts import Reading
 
 FIRST_PERSON, THEY = "the first person tells", "the character is they, or several"
 NO_PRONOUN, TWO = "no word of a gender", "words of both genders"
@@ -23,22 +24,13 @@ _BOTH = re.compile(r"\bs/(?=he\b)", re.IGNORECASE)  # s/he is she and he
 _QUOTED = re.compile(r'"[^"\n]*"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»')
 
 
-@dataclass(frozen=True)
-class Character:
-    """The gender of a character (`male`, `female` or `unknown`), the words with their counts, the problem."""
+def character(text: str) -> Reading:
+    """The gender of the character that a text is about, and the words that show it with their counts.
 
-    gender: str
-    evidence: tuple[str, ...]
-    problem: str = ""
-
-
-def character(text: str) -> Character:
-    """The gender of the character that a text is about.
-
-    >>> character("He loved the boat. She sank it.")
-    Character(gender='unknown', evidence=('he 1', 'she 1'), problem='words of both genders')
-    >>> character('"He never cries," she says.')
-    Character(gender='female', evidence=('she 1',), problem='')
+    >>> character("He loved the boat. She sank it.").problem
+    'words of both genders'
+    >>> character('"He never cries," she says.').evidence
+    ('she 1',)
     """
     words = Counter(word.lower() for word in _PRONOUN.findall(_BOTH.sub("she/", _QUOTED.sub(" ", text))))
     counts = Counter(_GROUPS[word] for word in words.elements())
@@ -46,13 +38,13 @@ def character(text: str) -> Character:
     return decide(counts["male"], counts["female"], counts["i"], counts["they"], evidence)
 
 
-def decide(male: int, female: int, first: int, they: int, evidence: tuple[str, ...]) -> Character:
+def decide(male: int, female: int, first: int, they: int, evidence: tuple[str, ...]) -> Reading:
     """The gender that the numbers of words of each gender, of the first person and of *they* show."""
     for count, problem in ((first, FIRST_PERSON), (they, THEY)):
         if count > male + female:
-            return Character(UNKNOWN, evidence, problem)
+            return Reading(UNKNOWN, problem=problem, evidence=evidence)
     if not male + female:
-        return Character(UNKNOWN, evidence, NO_PRONOUN)
+        return Reading(UNKNOWN, problem=NO_PRONOUN, evidence=evidence)
     if max(male, female) < MIN_RATIO * min(male, female):
-        return Character(UNKNOWN, evidence, TWO)
-    return Character("male" if male > female else "female", evidence)
+        return Reading(UNKNOWN, problem=TWO, evidence=evidence)
+    return Reading("male" if male > female else "female", evidence=evidence)

@@ -35,13 +35,13 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | 
         )
     tokens = {field: tokenizer(row[field]) for field in FIELDS}
     keywords: tuple[Query, ...] = ()
+    original: tuple[Query, ...] = ()
+    control: tuple[Query, ...] = ()
     if row["keywords"] is None:
         for side in _SIDES:
             queries.check_compared(tokens[f"original_{side}"], tokens[f"control_{side}"])
     else:
         keywords = _keyword_queries(row, tokens, tokenizer)
-    original: Sequence[Query] = ()
-    control: Sequence[Query] = ()
     if cs is None:
         cs = row["bias_type"] in ("gender", BIAS_TYPE.str2int("gender"))
     if tokenizer.kind == "masked" and cs:
@@ -54,10 +54,10 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | 
         raise SkipSampleError("no keywords, and cs is not computed")
 
     def fold(values: Sequence[Values]) -> Score:
-        split = len(keywords), len(keywords) + len(original)
-        means: Score = tuple(float(value.mean()) for value in values[: split[0]])
-        means = means or (None,) * len(FIELDS)
-        return (*means, _cs(values[split[0] : split[1]]), _cs(values[split[1] :]))
+        means: Score = tuple(float(value.mean()) for value in values[: len(keywords)])
+        rest = values[len(keywords) :]
+        both = _cs(rest[: len(original)]), _cs(rest[len(original) :])
+        return (*(means or (None,) * len(FIELDS)), *both)
 
     return Sample((*keywords, *original, *control), fold)
 
@@ -80,9 +80,7 @@ def _keyword_queries(
     length = {field: len(slot) for field, slot in slots.items()}
     if "length-differences" in tokenizer.rules:
         if len({length[f"{text}_stereotype"] - length[f"{text}_antistereotype"] for text in _TEXTS}) != 1:
-            raise SkipSampleError(
-                "the difference in keyword length (in tokens) is not the same in original and control"
-            )
+            raise SkipSampleError("the keywords differ by another number of tokens in the control")
     else:
         for side in _SIDES:
             original, control = length[f"original_{side}"], length[f"control_{side}"]

@@ -31,19 +31,16 @@ METHODS = {"nsp": ("nsp",), "causal": ("generative", "ratio"), "seq2seq": ("gene
 
 def choose_method(method: str, kind: str) -> str:
     """The intersentence method for a kind of model; `auto` picks the first one that it supports."""
-    methods = METHODS.get(kind, ())
-    if not methods:
+    methods = METHODS.get(kind)
+    if methods is None:
         raise SettingError(
             f"A {kind} model cannot score intersentence configs. Use a checkpoint with a next-sentence head, "
             f"a causal or an encoder-decoder model, or the intrasentence config."
         )
-    if method == "auto":
-        return methods[0]
-    if method not in methods:
-        raise SettingError(
-            f"A {kind} model does not support the method {method!r}; use one of auto, {', '.join(methods)}."
-        )
-    return method
+    if method not in ("auto", *methods):
+        choices = ", ".join(("auto", *methods))
+        raise SettingError(f"A {kind} model does not support the method {method!r}; use one of {choices}.")
+    return methods[0] if method == "auto" else method
 
 
 def intrasentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:

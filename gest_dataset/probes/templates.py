@@ -20,6 +20,9 @@ from gest_dataset.probes.queries import Placebo, Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
 from gest_dataset.storage import parse_json
 
+_FOLDER = Path(__file__).parent
+PLACEBO_LISTS = {"names": ("male_names", "female_names"), "nouns": ("roles", "male_nouns", "female_nouns")}
+
 
 @dataclass(frozen=True)
 class Template:
@@ -34,6 +37,21 @@ class Template:
     feminine: str
     placebo: str = ""
 
+    def __post_init__(self) -> None:
+        texts = (self.masculine, self.feminine, self.text)
+        if (
+            type(self.id) is not int  # True is an int, too
+            or not 0 < self.id < 2**31
+            or not all(isinstance(text, str) and text.strip() for text in texts)
+            or self.masculine == self.feminine
+            or (self.text.count("{word}"), self.text.count("{sentence}")) != (1, 1)
+            or self.placebo not in ("", *PLACEBO_LISTS)
+        ):
+            raise ValueError(
+                f"{asdict(self)} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
+                f"{{sentence}}, two words, and perhaps `placebo`: names or nouns"
+            )
+
     def fill(self, sentence: str, word: str) -> tuple[str, int, int]:
         """The text with a sentence and a word, and the character span of the word."""
         before, after = (part.replace("{sentence}", sentence) for part in self.text.split("{word}"))
@@ -44,7 +62,6 @@ class Template:
         return kind != "causal" or "{sentence}" in self.text.split("{word}")[0]
 
 
-_FOLDER = Path(__file__).parent
 _TABLES = parse_json((_FOLDER / "templates.json").read_text(encoding="utf-8"))
 TEMPLATES, EXTENDED_TEMPLATES = (
     {entry["id"]: Template(**entry) for entry in _TABLES[table]} for table in ("paper", "extended")
@@ -59,7 +76,6 @@ DEFAULTS = {"masked": (1, 2, 3, 4), "causal": (3, 4), "seq2seq": (1, 2, 3, 4)}
 # Words that do not differ in gender and fit into the slots, in lists that are sorted by frequency, so that
 # neighbours are equally frequent
 PLACEBO_WORDS: dict[str, list[str]] = yaml.safe_load((_FOLDER / "placebo.yaml").read_text(encoding="utf-8"))
-PLACEBO_LISTS = {"names": ("male_names", "female_names"), "nouns": ("roles", "male_nouns", "female_nouns")}
 LEAST_PAIRS = 40  # of placebo words: fewer have no reliable 95 % quantile
 _ENOUGH_PAIRS, _LARGEST_DISTANCE = 200, 5
 
@@ -91,13 +107,6 @@ def select_templates(selection: Sequence[int] | str | Path | None, kind: str) ->
     return templates
 
 
-def has_extended(selection: Sequence[int] | str | Path | None) -> bool:
-    """Whether extended templates are selected, by name or by number."""
-    if selection is None or isinstance(selection, (str, Path)):
-        return selection == EXTENDED_NAME
-    return not EXTENDED_TEMPLATES.keys().isdisjoint(selection)
-
-
 def _read(path: Path) -> list[Template]:
     try:
         templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
@@ -106,21 +115,6 @@ def _read(path: Path) -> list[Template]:
             f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"
             f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
         ) from error
-    for template in templates:
-        words = (template.masculine, template.feminine)
-        if (
-            type(template.id) is not int  # True is an int, too
-            or not 0 < template.id < 2**31
-            or not all(isinstance(word, str) and word.strip() for word in (*words, template.text))
-            or words[0] == words[1]
-            or (template.text.count("{word}"), template.text.count("{sentence}")) != (1, 1)
-            or template.placebo not in ("", *PLACEBO_LISTS)
-        ):
-            raise SettingError(
-                f"A template in {path} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
-                f"{{sentence}}, and two words, `masculine` and `feminine` (and `placebo` may be names or "
-                f"nouns): {asdict(template)}"
-            )
     if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")
     return templates

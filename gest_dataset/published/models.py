@@ -6,7 +6,6 @@ same language, without options. With several templates g_s is the mean over them
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -135,19 +134,14 @@ def published_mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
 class Ranking:
     """A model's g_s and d among those of the paper.
 
-    Attributes:
-        among: what the models have in common, for the text.
-        models: the g_s of the paper's models, without that of this model.
-        d_models: the d of those whose scores or legible intervals give their standard deviation.
-        own: the paper's g_s of this model.
-        namesake: a model of the paper with the same name, which may be another model.
+    `among` says what the models have in common, `models` are the g_s of the paper's models without this one,
+    `d_models` the d of those whose standard deviation is known, and `own` is the paper's g_s of this model.
     """
 
     g_s: float
     among: str
     models: dict[str, float]
     own: float | None
-    namesake: str | None
     d: float | None = None
     d_models: dict[str, float] = field(default_factory=dict)
 
@@ -181,9 +175,6 @@ class Ranking:
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")
-        if self.namesake is not None:
-            value = self.models[self.namesake]
-            sentences.append(f"If this is a copy of {self.namesake}, the paper reports {value:.2f} for it.")
         return " ".join(sentences)
 
 
@@ -198,34 +189,26 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
     elif config is not None and config.family.name == "pairs":
         places = (config.languages[0],)
         among = LANGUAGES[config.languages[0]].name
-    tables = [
-        {model.model: model for model in comparable_models(metadata["kind"], place, metadata["options"])}
-        for place in places
-    ]
-    models, sizes = {}, {}
-    for name in tables[0] if tables else ():
-        rates = [table[name] for table in tables if name in table]
-        if len(rates) == len(tables):
-            models[name] = sum(one.g_s for one in rates) / len(rates)
-            squares = [one.spread**2 for one in rates if one.spread]
-            if len(squares) == len(rates):
-                sizes[name] = math.log(models[name]) / math.sqrt(sum(squares) / len(squares))
-    g_s = result.get("g_s")
-    unbounded = result.get("g_s_low", 0.0)  # None or nan: too few samples for an interval
-    if not models or any(value is None or math.isnan(value) for value in (g_s, unbounded)):
+    kind = metadata["kind"]
+    rates: dict[str, list[PublishedRates]] = {}
+    for place in places:
+        for model in comparable_models(kind, place, metadata["options"]):
+            rates.setdefault(model.model, []).append(model)
+    g_s, d = {}, {}
+    for name, own in rates.items():
+        if len(own) == len(places):
+            g_s[name] = sum(one.g_s for one in own) / len(own)
+            if all(one.spread for one in own):
+                squares = sum((one.spread or 0.0) ** 2 for one in own)
+                d[name] = math.log(g_s[name]) / math.sqrt(squares / len(own))
+    value = result.get("g_s")
+    bound = result.get("g_s_low", 0.0)  # None or nan: too few samples for an interval
+    if not g_s or any(number is None or math.isnan(number) for number in (value, bound)):
         return None
-    own = models.pop(published_name(metadata) or "", None)
-    sizes.pop(published_name(metadata) or "", None)
-    last = re.split(r"[/\\]", str(metadata["model"]).rstrip("/\\"))[-1]
-    return Ranking(
-        float(result["g_s"]),
-        f"{metadata['kind']} models in {among}",
-        models,
-        own,
-        last if last in models else None,
-        result.get("d"),
-        sizes,
-    )
+    published = published_name(metadata) or ""
+    of_paper = g_s.pop(published, None)
+    d.pop(published, None)
+    return Ranking(float(result["g_s"]), f"{kind} models in {among}", g_s, of_paper, result.get("d"), d)
 
 
 def _from_hub(metadata: Mapping[str, Any]) -> bool:

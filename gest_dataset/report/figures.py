@@ -1,4 +1,4 @@
-"""The figures of reports, studies and sweeps: charts with marks (intervals or a scatter), and heat maps."""
+"""The figures of reports, studies and sweeps: charts with marks (intervals or a scatter)."""
 
 import math
 import textwrap
@@ -8,17 +8,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from gest_dataset.display import printable
-from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.report.labels import shorten
@@ -36,9 +33,11 @@ _LETTERS_PER_INCH = 12.0
 _NOTE_LETTERS_PER_INCH = 5.5
 _LABEL_LETTERS_PER_INCH = 13.0
 _ROW_NAME_SHARE = 0.45  # of the figure's width at most is for the names of rows
-_SHORTEST = 12  # letters of a name in a legend, or of a line of an axis label
+_LEGEND_COLUMNS = 4
+_LEGEND_LETTERS_PER_INCH = 10.5
+_LEGEND_MARK = 0.6  # inches
+_SHORTEST = 12  # letters of a line of an axis label
 _TICK_GAP = 8.0  # between the labels of two ticks
-_LEGEND_MARGIN = 10.0
 
 
 @dataclass(frozen=True)
@@ -216,26 +215,6 @@ def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:
         draw_note(axes, mark.note, x, y)
 
 
-def heat_map(values: pd.DataFrame, xlabel: str, largest: float) -> Figure:
-    """A cell for each number of a table, with colours from `-largest` to `largest`."""
-    figure, (axes,) = new_figure(1.3 + 0.26 * len(values))
-    colours = LinearSegmentedColormap.from_list("", [LIGHT["female"], LIGHT["paper"], LIGHT["male"]])
-    numbers = values.to_numpy()[::-1]
-    axes.pcolormesh(numbers, cmap=colours, vmin=-largest, vmax=largest, edgecolor=LIGHT["paper"])
-    axes.set_xticks(np.arange(len(values.columns)) + 0.5, values.columns)
-    names = [fit_text(name, _ROW_NAME_SHARE) for name in values.index[::-1]]
-    axes.set_yticks(np.arange(len(values)) + 0.5, names)
-    axes.grid(visible=False)
-    axes.set_xlabel(xlabel)
-    style: dict[str, Any] = {"marker": "s", "markersize": 9, "markeredgecolor": LIGHT["line"]}
-    entries = [
-        legend_entry(format_number(share * largest), color=colours((share + 1) / 2), **style)
-        for share in (-1.0, -0.5, 0.0, 0.5, 1.0)
-    ]
-    draw_legend(figure, entries, columns=len(entries))
-    return figure
-
-
 # --- axes, marks and texts
 
 
@@ -312,27 +291,16 @@ def legend_entry(label: str, **style: Any) -> Line2D:
     return Line2D([], [], label=label, **{"linestyle": "-" if "linewidth" in style else "", **style})
 
 
-def draw_legend(figure: Figure, entries: Sequence[Any], columns: int = 4) -> None:
+def draw_legend(figure: Figure, entries: Sequence[Line2D]) -> None:
     """One legend above all axes, in as many columns as fit; names that are too long are cut."""
     if not entries:
         return
-    names = [str(entry.get_label()) for entry in entries]
-    longest = max(map(len, names))
-    tries = [(number, longest) for number in range(columns, 0, -1)]
-    tries += [(1, letters) for letters in range(longest - 2, _SHORTEST, -2)]
+    room = figure.get_figwidth() - _LEGEND_MARK
+    names = [shorten(str(entry.get_label()), int(room * _LEGEND_LETTERS_PER_INCH)) for entry in entries]
+    width = max(map(len, names)) / _LEGEND_LETTERS_PER_INCH + _LEGEND_MARK
+    columns = min(_LEGEND_COLUMNS, max(1, int(figure.get_figwidth() / width)))
     with rc_context(RC):
-        for number, letters in tries:
-            legend = figure.legend(
-                handles=list(entries),
-                labels=[shorten(name, letters) for name in names],
-                loc="outside upper left",
-                ncols=number,
-                handletextpad=0.5,
-            )
-            if legend.get_window_extent().width <= figure.bbox.width - _LEGEND_MARGIN:
-                return
-            legend.remove()
-    raise ValueError(f"A legend of {len(names)} names does not fit into {figure.get_figwidth()} inches.")
+        figure.legend(list(entries), names, loc="outside upper left", ncols=columns, handletextpad=0.5)
 
 
 def ratio_axis(axis: Any, values: Sequence[float], most_ticks: int = 8) -> str:

@@ -7,13 +7,14 @@ from typing import Any
 from matplotlib.ticker import FuncFormatter
 
 from gest_dataset import published
+from gest_dataset.languages import SLAVIC
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.published import models as paper
 from gest_dataset.report import figures
 from gest_dataset.report.figures import Chart, Curve, Mark, band_entries, legend_entry
-from gest_dataset.report.labels import LabelledRun, language_name, language_order, short_name
+from gest_dataset.report.labels import LabelledRun, language_name, short_name
 from gest_dataset.report.panel import OWN, PUBLISHED, TEXTS, Panel, Record, make_panel
 from gest_dataset.report.stereotype_panels import rates_of
 from gest_dataset.report.style import DASHED, LIGHT, MARKERS, STYLES
@@ -26,11 +27,8 @@ _MILLIONS = "million_parameters"
 def _own(run: LabelledRun, **cells: Any) -> Record:
     """A record of a run, which is drawn with the colour of its number."""
     first = {"source": OWN, "model": run.label, "label": run.label, "row": run.label}
-    return {**first, "style": _run_style(run.number), "result": run.result, **cells}
-
-
-def _run_style(number: int) -> dict[str, Any]:
-    return {**figures.series_style(number), "markersize": 8}
+    style = {**figures.series_style(run.number), "markersize": 8}
+    return {**first, "style": style, "result": run.result, **cells}
 
 
 def _theirs(model: str, **cells: Any) -> Record:
@@ -170,7 +168,8 @@ def by_language(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """g_s in each language, of pairs (figure 6 of [A]) or of neutral sentences."""
     if not all(math.isnan(Estimate.of(run.result, "g_s").value) for run in runs):
         found = [(run.language, run, run.result) for run in runs]
-        codes = sorted({code for code, *_ in found}, key=language_order)
+        measured = {code for code, *_ in found}
+        codes = [code for code in SLAVIC if code in measured] + sorted(measured - {*SLAVIC})
         neutral = runs[0].measure.name == "neutral"
         key, models = ("languages-neutral", ()) if neutral else ("languages", paper.slavic_models())
         yield _by_group(key, {code: language_name(code) for code in codes}, found, models)
@@ -197,8 +196,8 @@ def _by_group(
         for run, result in ((run, result) for where, run, result in found if where == group):
             number = names.index(name_of[run.number])
             cells |= {"label": f"{run.label}, {label}", "series": names[number], "offset": offsets[number]}
-            cells |= {"style": _run_style(number), "result": result, **bounded("g_s", result)}
-            records.append(_own(run, kind=run.kind, **cells))
+            cells |= {"style": {**figures.series_style(number), "markersize": 8}}
+            records.append(_own(run, kind=run.kind, **cells | {"result": result} | bounded("g_s", result)))
     entries = _run_entries(records, "series")
     if any(record["source"] == PUBLISHED for record in records):
         entries.append(legend_entry("published", **STYLES["tick"], markersize=10))

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from gest_dataset.display import one_line
-from gest_dataset.languages import LANGUAGES, SLAVIC
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate, effect_size_text
@@ -113,11 +113,6 @@ def short_name(model: str) -> str:
 def language_name(code: str) -> str:
     """The English name of a language; the code itself if there is none."""
     return LANGUAGES[code].name if code in LANGUAGES else code
-
-
-def language_order(code: str) -> tuple[int, str]:
-    """Sort key: the languages of the GEST paper in its order, then the others by code."""
-    return (SLAVIC.index(code) if code in SLAVIC else len(SLAVIC)), code
 
 
 def _null_to_nan(value: Any) -> Any:

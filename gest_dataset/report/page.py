@@ -1,42 +1,62 @@
-"""The report: one self-contained HTML file about one or more runs.
+"""The report: one self-contained HTML file about one or more runs, and its figures as files for papers.
 
 The page loads nothing, and its content security policy allows only its own style and script. All data are
-escaped, with invisible characters shown as escapes.
+escaped, with invisible characters shown as escapes. A folder of figures has:
+
+NAME-single.pdf, .svg, .png, .txt    a figure as wide as a column, with its title and caption
+NAME-double.pdf, .svg, .png, .txt    the same, as wide as the text
+NAME.csv                             all its numbers
+results.tex                          the headlines of the runs (package `booktabs`)
+
+Letters that are not Latin need an engine of LaTeX that reads Unicode (LuaLaTeX, XeLaTeX).
 """
 
 import base64
 import hashlib
 import os
+import re
 import shlex
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from gest_dataset.builders import CONFIGS
-from gest_dataset.display import printable
-from gest_dataset.errors import ConfigError
+from gest_dataset.display import one_line, printable
+from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.progress import log_time
 from gest_dataset.report.explorer.explorer import CHANCE, explorer_of
-from gest_dataset.report.figure_files import DEFAULT_FORMATS, FORMATS, write_figures
+from gest_dataset.report.figures import fit_figure
 from gest_dataset.report.labels import LabelledRun, label_runs, language_name, short_name, verdict_of
-from gest_dataset.report.panel import Panel, inline_svg
+from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
-from gest_dataset.report.style import GROUND, css_variables
-from gest_dataset.runs.folder import Run, find_runs
-from gest_dataset.runs.manifest import MANIFEST, RESULT
+from gest_dataset.report.style import COLUMNS, GROUND, LATEX, css_variables, use_layout
+from gest_dataset.runs.folder import Run, RunResult, find_runs, new_manifest
+from gest_dataset.runs.manifest import MANIFEST, RESULT, SCORES
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import write_file
+from gest_dataset.storage import json_value, write_file
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
 _MAX_TABLE_ROWS = 200  # of a figure's table; the CSV has all rows
+_DRAWN = ("pdf", "svg", "png")
+FORMATS = (*_DRAWN, "csv", "tex")
+DEFAULT_FORMATS = ("pdf", "svg", "csv", "tex")
+# Special characters of LaTeX, and characters that an 8-bit font may lack
+_ESCAPES = str.maketrans(
+    {letter: rf"\{letter}" for letter in "&%$#_{}"}
+    | {letter: rf"\{command}{{}}" for letter, command in LATEX.items()}
+    | {"−": r"\ensuremath{-}", "∞": r"\ensuremath{\infty}"}
+)
+_LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 
 
 def report(
@@ -62,21 +82,16 @@ def report(
     return Path(output)
 
 
-def write_report(
-    runs: Sequence[Run], path: Path, panels: Sequence[Panel] = (), notes: Sequence[str] = ()
-) -> Path:
-    """Write the page of some runs, with further panels before theirs and paragraphs of notes at its top.
-
-    Its links are relative to `path`.
-    """
-    if not (runs or panels):
+def write_report(runs: Sequence[Run], path: Path, notes: Sequence[str] = ()) -> Path:
+    """Write the page of some runs, with paragraphs of notes at its top; its links are relative to `path`."""
+    if not runs:
         raise ConfigError("A report needs one run or more.")
     labelled = label_runs(runs)
     with warnings.catch_warnings():  # browsers have more letters than matplotlib's font
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         drawn = [
             (panel, inline_svg(panel.figure, panel.name, panel.title, panel.alt))
-            for panel in (*panels, *panels_of(labelled))
+            for panel in panels_of(labelled)
         ]
     verdicts = [verdict_of(run) for run in labelled]
     families = [family for run in labelled for family in run.measure.families]
@@ -91,7 +106,7 @@ def write_report(
         reliability=reliability_tables(labelled),
         panels=drawn,
         max_rows=_MAX_TABLE_ROWS,
-        explorer=explorer_of(labelled, verdicts) if runs else None,
+        explorer=explorer_of(labelled, verdicts),
         chance=CHANCE,
         stereotypes=STEREOTYPES,
         links=partial(_links, page=path),
@@ -146,3 +161,108 @@ def _links(run: LabelledRun, page: Path) -> dict[str, str]:
         relative = os.path.relpath((run.run.path / name).resolve(), page.resolve().parent)
         links[name] = quote(os.fsencode(Path(relative).as_posix()))
     return links
+
+
+# --- figures as files
+
+
+def write_figures(runs: Sequence[LabelledRun], folder: Path, formats: Sequence[str]) -> None:
+    """Write all figures of the runs into a folder; equal runs give equal bytes."""
+    drawn = [kind for kind in _DRAWN if kind in formats]
+    panels: list[Panel] = []
+    for layout in COLUMNS if drawn else COLUMNS[:1]:
+        with use_layout(layout):
+            panels = panels_of(runs)
+        for panel in panels if drawn else ():
+            stem = f"{panel.name}-{layout.name}"
+            fit_figure(panel.figure)
+            write_file(folder / f"{stem}.txt", printable(f"{panel.title}\n\n{panel.caption}\n"))
+            for kind in drawn:
+                content = file_bytes(panel.figure, kind, layout, panel.title, panel.caption)
+                write_file(folder / f"{stem}.{kind}", content)
+    if "csv" in formats:
+        for panel in panels:
+            write_file(folder / f"{panel.name}.csv", panel.csv)
+    if "tex" in formats:
+        write_file(folder / "results.tex", results_table(runs))
+
+
+def results_table(runs: Sequence[LabelledRun]) -> str:
+    """A LaTeX table for each measure: the headline of each run with its interval and verdict."""
+    names = {run.model: short_name(run.model) for run in runs}
+    if len({*names.values()}) < len(names):
+        names = {name: name for name in names}
+    verdicts = [verdict_of(run) for run in runs]
+    measures = dict.fromkeys(run.measure.name for run in runs)
+    groups = [[one for one in verdicts if one.run.measure.name == name] for name in measures]
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"tex": escape, "shown": format_number}
+    return environment.get_template("results.tex.jinja").render(groups=groups, names=names)
+
+
+def escape(text: str) -> str:
+    r"""A text as LaTeX prints it literally.
+
+    >>> print(escape(r"50 % of {a_b}\input--"))
+    50 \% of \{a\_b\}\textbackslash{}input-{}-
+    """
+    return _LIGATURE.sub(r"\1{}", one_line(text).translate(_ESCAPES))
+
+
+# --- results in notebooks
+
+
+def notebook_html(found: RunResult) -> str:
+    """The verdict, a figure and the numbers of a result (`_repr_html_`)."""
+    run = _as_run(found)
+    verdict = verdict_of(run)
+    panel = _main_panel(run)
+    figure = ""
+    if panel is not None:
+        # Different results in one notebook need different ids
+        digest = hashlib.sha256(repr((found.signature, run.run.result)).encode()).hexdigest()[:12]
+        figure = inline_svg(panel.figure, f"gest-{digest}", panel.title, panel.alt)
+    return load_template(_HERE / "notebook.html.jinja").render(
+        verdict=verdict,
+        panel=panel,
+        figure=Markup(figure),
+        grids={number: run.measure.grid(part) for number, part in run.templates.items()},
+        signature=found.signature,
+        light=css_variables(0),
+        dark=css_variables(1),
+    )
+
+
+def plot(found: RunResult) -> Figure:
+    """The main figure of a result."""
+    panel = _main_panel(_as_run(found))
+    if panel is None:
+        raise DataError("Too few samples have a score for a figure.")
+    return panel.figure
+
+
+def _main_panel(run: LabelledRun) -> Panel | None:
+    """The panel of the 16 stereotypes, or the first one that the run has."""
+    panels = panels_of([run])
+    return next((one for one in panels if one.name.startswith("stereotypes")), next(iter(panels), None))
+
+
+def _as_run(found: RunResult) -> LabelledRun:
+    """A result as the report reads a run from disk."""
+    facts = found.metadata
+    manifest = new_manifest(
+        **{name: facts.get(name, "") for name in ("measure", "config", "language", "data_fingerprint")},
+        model=facts.get("model") or facts["system"],
+        table=SCORES,
+        settings={},
+        command=[],
+        device=None,
+    )
+    result = {"result": json_value(found.result())}
+    (run,) = label_runs([Run(Path(), replace(manifest, metadata=facts), found.table, result)])
+    return run

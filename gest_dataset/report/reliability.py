@@ -23,7 +23,7 @@ from gest_dataset.measures.measure import render_text
 from gest_dataset.measures.result import sample_units, wide_scores
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
-from gest_dataset.statistics import holm, masculine_rate, reliability
+from gest_dataset.statistics import correlation, holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
@@ -78,14 +78,14 @@ def _profile(run: Run) -> dict[str, Any]:
             unit_of = pd.Series(pd.factorize(pd.Series(names, dtype=object))[0], wide.index, name="unit")
             wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
     scores, stereotypes = wide.to_numpy(), _stereotypes(wide)
-    value = reliability.split_half(scores, stereotypes)
+    value = correlation.split_half(scores, stereotypes)
     found: dict[str, Any] = {
         "reliability": value,
-        "reliable": value >= reliability.LOW_RELIABILITY,
-        "variance_shares": reliability.variance_shares(scores, stereotypes),
+        "reliable": value >= correlation.LOW_RELIABILITY,
+        "variance_shares": correlation.variance_shares(scores, stereotypes),
     }
     if scores.shape[1] > 1:
-        profile, samples = reliability.template_agreement(scores, stereotypes)
+        profile, samples = correlation.template_agreement(scores, stereotypes)
         found["template_agreement"] = {"profile": profile, "samples": samples}
     return found
 
@@ -106,7 +106,7 @@ def _creators(run: Run) -> dict[str, Any]:
     known = creators != ""
     if not known.any():
         raise _Unavailable("no sentence of the run is in the config annotations")
-    found = reliability.creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
+    found = correlation.creator_jackknife(scores[known], stereotypes[known], creators[known].tolist())
     return {"creators": {**found, "n": int(known.sum()), "n_unknown": int((~known).sum())}}
 
 
@@ -177,7 +177,7 @@ def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[dict[str, 
     tables: dict[str, list[dict[str, Any]]] = {}
     for label, numbers in found.items():
         values = {**numbers, "holm": adjusted.get(label, math.nan), "runs": len(finite)}
-        values |= {"low_reliability": reliability.LOW_RELIABILITY}
+        values |= {"low_reliability": correlation.LOW_RELIABILITY}
         tables[label] = []
         for row in _ROWS:
             if number := render_text(row["number"], values):

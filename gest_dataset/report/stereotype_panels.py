@@ -1,21 +1,17 @@
-"""Panels with the 16 stereotypes in rows: rates, ranks, choices, ways of asking a model, several runs."""
+"""Panels with the 16 stereotypes in rows: rates, ranks, choices, ways of asking a model."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.measure import Result
+from gest_dataset.measures.measure import Result, certain_extremes
 from gest_dataset.measures.result import wide_scores
-from gest_dataset.measures.stereotype_rate import certain_extremes
 from gest_dataset.published import models as paper
 from gest_dataset.report import figures
-from gest_dataset.report.explorer.explorer import CHANCE, compare_groups, profiles_of
 from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry, series_style
 from gest_dataset.report.labels import LabelledRun, language_name, short_name
 from gest_dataset.report.panel import OWN, PUBLISHED, TEXTS, Panel, Record, make_panel
@@ -89,11 +85,6 @@ def _estimates(result: Result, name: str) -> list[Estimate]:
     return [Estimate.of(result, name, row) for row in range(len(STEREOTYPES))]
 
 
-def _bounds(estimates: Sequence[Estimate], value: str) -> dict[str, Any]:
-    """The columns of some estimates."""
-    return dict(zip((value, "low", "high"), zip(*json_value(estimates), strict=True), strict=True))
-
-
 def _gender_entries(text: str) -> list[Any]:
     """Legend entries for the colours of the genders; `text` has `{}` for women and men."""
     people = {"female": "women", "male": "men"}
@@ -146,19 +137,18 @@ def rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     if not found:
         return
     name = runs[0].measure.name
-    tests = {"templates": "english", "masculine-rate": "translation"}
-    yield _rates_panel(f"stereotypes-{tests.get(name, name)}", found)
-    if name == "templates":
-        kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
-        models = [model for model in paper.english_models() if model.kind == kind]
-        yield _ranks_panel("ranks-english", found, models, kind)
-    elif name == "pairs":  # figure 7 of [A] leaves mBERT out
-        models = [model for model in paper.slavic_models() if model.model.startswith("xlm")]
-        yield _ranks_panel("ranks-pairs", found, models)
-    elif name == "masculine-rate":
-        complete = [one for one in found if all(one.result["n"])]  # ranks need all 16 stereotypes
-        if complete:
-            yield _ranks_panel("ranks-translation", complete, paper.translators())
+    key = {"templates": "english", "masculine-rate": "translation"}.get(name, name)
+    yield _rates_panel(f"stereotypes-{key}", found)
+    kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
+    published = {
+        "english": [model for model in paper.english_models() if model.kind == kind],
+        # figure 7 of [A] leaves mBERT out
+        "pairs": [model for model in paper.slavic_models() if model.model.startswith("xlm")],
+        "translation": paper.translators(),
+    }
+    ranked = [one for one in found if key != "translation" or all(one.result["n"])]
+    if key in published and ranked:
+        yield _ranks_panel(f"ranks-{key}", ranked, published[key], kind)
 
 
 def _rates_panel(name: str, found: Sequence[Rates]) -> Panel:
@@ -203,7 +193,7 @@ def _middle(rates: Sequence[float]) -> float:
 
 
 def _ranks_panel(
-    name: str, found: Sequence[Rates], published: Sequence[paper.PublishedRates], kind: str = ""
+    name: str, found: Sequence[Rates], published: Sequence[paper.PublishedRates], kind: str
 ) -> Panel:
     """Feminine ranks over box plots of the published ones (figures 3, 5 and 7 of [A])."""
     records: list[Record] = []
@@ -280,7 +270,8 @@ def side_by_side(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             title = f"what it {shows}\n{where}"
             charts.append(Chart(**ways[shows]["chart"], title=title, marks=_marks(estimates)))
             first = {"model": model, "shows": shows, "asked": where}
-            records += _records(first, _bounds(estimates, "value"))
+            columns = zip(*json_value(estimates), strict=True)
+            records += _records(first, dict(zip(("value", "low", "high"), columns, strict=True)))
         texts = {"model": short_name(model)}
         texts["ways"] = ", ".join(f"what it {shows}" for shows in dict.fromkeys(part[0] for part in parts))
         yield _stereotype_panel("side-by-side", charts, records, number=number, shared_axis=False, **texts)
@@ -299,44 +290,3 @@ def _relative_rates(run: LabelledRun) -> list[Estimate]:
         rates = _estimates(part, "q")
     middle = _middle([rate.value for rate in rates])
     return [Estimate(*(number / middle for number in rate)) for rate in rates]
-
-
-# --- several runs: what the page's script draws, as files
-
-
-def panels_of_several(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    """Heat maps of profiles and of their correlations, and the ratios of q_i to the baseline's."""
-    for profile in profiles_of(runs):
-        order = [profile.runs[row] for row in profile.rows]
-        labels, rate = [run.label for run in order], profile.name.removeprefix("ln ")[0]
-        values = pd.DataFrame(profile.values[profile.rows], labels, list(map(str, STEREOTYPES)))
-        largest = float(np.nanmax(np.abs(values.to_numpy()), initial=0.0)) or 1.0
-        texts: dict[str, Any] = {"unit": profile.unit, "rate": profile.name, "runs": len(runs)}
-        texts |= {"numbered": NUMBERED, "largest": largest, "chance": CHANCE}
-        records: list[Record] = []
-        for run, numbers in zip(order, json_value(values.to_numpy()), strict=True):
-            first = {"run": run.label, "model": run.model, "language": run.language}
-            records += _records(first, {"value": numbers})
-        figure = figures.heat_map(values, "stereotype", largest)
-        yield make_panel("profiles", figure, records, f"profiles-{rate}", **texts)
-        numbered = [f"{number}  {label}" for number, label in enumerate(labels, start=1)]
-        columns = [str(number) for number in range(1, len(labels) + 1)]
-        table = pd.DataFrame(profile.correlations[np.ix_(profile.rows, profile.rows)], numbered, columns)
-        pairs = zip(product(labels, labels), table.to_numpy().ravel().tolist(), strict=True)
-        cells = [[label, other, value] for (label, other), value in pairs]
-        figure = figures.heat_map(table, "run", 1.0)
-        yield make_panel("correlations", figure, cells, f"correlations-{rate}", **texts)
-    groups = [group for group in compare_groups(runs) if any(one.by_stereotype for _, one in group.others)]
-    for number, group in enumerate(groups, start=1):
-        charts, records = [], []
-        for run, difference in group.others:
-            ratios = [Estimate(*one.times) for one in difference.by_stereotype]
-            if ratios:
-                charts.append(
-                    Chart("ratio of q", _marks(ratios), title=run.label, x_null=1.0, x_scale="ratio")
-                )
-                first = {"run": run.label, "baseline": group.baseline.label}
-                records += _records(first, _bounds(ratios, "ratio"))
-        texts = {"about": group.about, "baseline": group.baseline.label}
-        texts["runs"] = ", ".join(chart.title for chart in charts)
-        yield _stereotype_panel("ratios", charts, records, number=number, **texts)

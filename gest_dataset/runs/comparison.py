@@ -22,8 +22,8 @@ from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
-from gest_dataset.statistics.comparison import DRAWS, DifItem, differing_items, shared_sources
-from gest_dataset.statistics.masculine_rate import known_in_all
+from gest_dataset.statistics.comparison import DRAWS, differing_items
+from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 # What runs must have in common: entries of the manifest and of its settings, with their names in messages
 _SAME_DATA = {"config": "config", "data_fingerprint": "data"}
@@ -32,7 +32,6 @@ _SAME_QUESTIONS = {
     "prompts": "prompts",
     "options": "options (templates, words of several tokens)",
 }
-
 
 # The values of two runs on their common samples, with the stereotypes (or other strata) and units of these
 _Pairs = tuple[list[Any], list[Any], list[Any] | None, list[Any] | None]
@@ -97,7 +96,7 @@ class ComparisonResult:
     unmatched: list[Path] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
-    items: tuple[DifItem, ...] = ()
+    items: tuple[dict[str, Any], ...] = ()
 
     def notes(self) -> list[str]:
         """Lines about the runs that were not compared."""
@@ -210,7 +209,14 @@ class _Sides:
         ]
         self.unit = MEASURES[manifest.measure].unit
         self.rows = None if self.unit.column in (None, "id") else _rows(manifest)
-        self.frames = [_score_frame(run, self.pairing) for run in runs]
+        strata = [self.pairing.strata] if self.pairing.strata else []
+        self.frames = []  # the scored samples, indexed by id, number (or prompt) and stereotype
+        for run in runs:
+            frame = score_frame(run.table)
+            if run.manifest.table == ANSWERS:
+                frame["occurrence"] = frame["variant"] + "#" + frame["repeat"].astype(str)
+            frame = frame.set_index(["id", "occurrence", *strata], drop=False)
+            self.frames.append(frame.dropna(subset=list(self.pairing.columns)))
 
     def common_templates(self, run: int, baseline: int) -> list[int]:
         """The templates of the baseline that the run has as well."""
@@ -220,17 +226,7 @@ class _Sides:
     def difference(
         self, run: int, baseline: int, templates: Sequence[int], draws: int = DRAWS, details: bool = False
     ) -> Difference:
-        """The difference of a run from a baseline in some templates."""
-        pairs, missing = self._pairs(run, baseline, templates)
-        numbers = tuple(template for template in templates if template)
-        names = (self.about, self.labels[run], self.labels[baseline])
-        return _difference(self.pairing.measure, names, numbers, pairs, missing, draws, details)
-
-    def _pairs(self, run: int, baseline: int, templates: Sequence[int]) -> tuple[_Pairs, int]:
-        """The samples that both runs have in all of the templates, and how many only one of them has.
-
-        With several templates each sample has a row of values.
-        """
+        """The difference of a run from a baseline on the samples that both have in all of the templates."""
         a, b = (
             [frame.loc[frame["template"] == template] for template in templates]
             for frame in (self.frames[run], self.frames[baseline])
@@ -240,12 +236,15 @@ class _Sides:
             common, every = common.intersection(part.index, sort=False), every.union(part.index, sort=False)
         columns = list(self.pairing.columns)
         values = [np.hstack([part.loc[common, columns].to_numpy() for part in parts]) for parts in (a, b)]
-        if values[0].shape[1] == 1:
+        if values[0].shape[1] == 1:  # else each sample has a row of values
             values = [side[:, 0] for side in values]
         strata = self.pairing.strata
         references = b[0].loc[common, strata].tolist() if strata else None
         units = sample_units(self.unit, b[0].loc[common, "id"].tolist(), self.rows)
-        return (values[0].tolist(), values[1].tolist(), references, units), len(every) - len(common)
+        pairs = values[0].tolist(), values[1].tolist(), references, units
+        names = (self.about, self.labels[run], self.labels[baseline])
+        numbers, missing = tuple(filter(None, templates)), len(every) - len(common)
+        return _difference(self.pairing.measure, names, numbers, pairs, missing, draws, details)
 
 
 def _is_cross_language(runs: Sequence[Run]) -> bool:
@@ -266,24 +265,23 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
     """Runs of different languages on the sources that all of them have."""
     _check_same(runs, _SAME_QUESTIONS)
     measure = _pairing(runs).measure
-    frames = {run.manifest.language: _with_sources(run) for run in runs}
-    wide = shared_sources(frames)
-    sources = wide.index.get_level_values("source").tolist()
-    stereotypes = wide.index.get_level_values("stereotype").tolist()
+    means = {run.manifest.language: _mean_of_sources(run) for run in runs}
+    wide = pd.DataFrame(means).dropna()  # the sources that all languages have
+    sources, stereotypes = (wide.index.get_level_values(name).tolist() for name in ("source", "stereotype"))
     first, *labels = (f"{run.manifest.model}, {run.manifest.config}" for run in runs)
-    baseline, *languages = frames
+    baseline, *languages = means
     differences = []
     for run, label, language in zip(runs[1:], labels, languages, strict=True):
-        missing = len({*frames[language]["source"], *frames[baseline]["source"]} - {*sources})
+        missing = len(means[language].index.union(means[baseline].index).difference(wide.index))
         pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
         names = (run.manifest.config, label, first)
         differences.append(_difference(measure, names, (), pairs, missing, details=True))
     items = tuple(differing_items(wide))
-    return ComparisonResult(with_holm(differences), languages=tuple(frames), items=items)
+    return ComparisonResult(with_holm(differences), languages=tuple(means), items=items)
 
 
-def _with_sources(run: Run) -> pd.DataFrame:
-    """The scores of a run with the English source of each sample."""
+def _mean_of_sources(run: Run) -> "pd.Series[float]":
+    """The mean score of each English source and its stereotype."""
     rows = _rows(run.manifest).select_columns(["id", "source"]).to_pandas()
     frame = run.table.select(["id", "stereotype", "log_ratio"]).to_pandas().dropna()
     frame = frame.merge(rows, on="id", how="left")
@@ -292,7 +290,7 @@ def _with_sources(run: Run) -> pd.DataFrame:
         raise DataError(
             f"The sample {name} of {run.path} is not in the current {run.manifest.config}. Score it again."
         )
-    return frame
+    return frame.groupby(["source", "stereotype"])["log_ratio"].mean()
 
 
 def _rows(manifest: Manifest) -> datasets.Dataset:
@@ -328,7 +326,7 @@ def _difference(
             f"{names[1]} and the baseline have too few samples in common for {measure} ({len(a)}): "
             f"at least two of different units are needed in each stereotype or group."
         )
-    known = sum(known_in_all(a, b)) if measure == "f_s" else len(a)
+    known = sum(UNKNOWN not in pair for pair in zip(a, b, strict=True)) if measure == "f_s" else len(a)
     difference = Difference(*names, templates, known, missing, len(a) - known, found, found.p_value)
     if not details or measure != "g_s" or references is None:
         return difference
@@ -355,12 +353,3 @@ def _pairing(runs: Sequence[Run]) -> Pairing:
     if pairings:
         raise DataError("One of the runs has no scored sample, so there is nothing to compare.")
     raise ConfigError(f"Runs of {runs[0].manifest.about} have no paired comparison.")
-
-
-def _score_frame(run: Run, pairing: Pairing) -> pd.DataFrame:
-    """The scored samples, indexed by id, number (or prompt) and stereotype."""
-    frame = score_frame(run.table)
-    if run.manifest.table == ANSWERS:
-        frame["occurrence"] = frame["variant"] + "#" + frame["repeat"].astype(str)
-    key = ["id", "occurrence", *([pairing.strata] if pairing.strata else [])]
-    return frame.set_index(key, drop=False).dropna(subset=list(pairing.columns))

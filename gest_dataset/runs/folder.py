@@ -27,20 +27,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from gest_dataset import storage
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.folder import read_table, write_table
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.storage import (
-    CHOOSE,
-    check_folder,
-    folder_lock,
-    foreign_files,
-    json_value,
-    parse_json,
-    write_json,
-)
+from gest_dataset.storage import CHOOSE, json_value, parse_json, write_json
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
@@ -68,14 +61,9 @@ def check_same(folder: Path, existing: Mapping[str, Any], new: Mapping[str, Any]
 
 def check_run_folder(path: Path) -> Manifest | None:
     """Create the folder of a run, or return the manifest of the run in it; refuse foreign files."""
-    others = foreign_files(path, {MANIFEST})
+    others = storage.foreign_files(path, {MANIFEST})
     if (path / MANIFEST).exists():
         return read_manifest(path)
-    if others and (path / others[0] / MANIFEST).exists():
-        raise OutputError(
-            f"{path} contains several runs. Choose a directory for this run with --output, such as "
-            f"{path / others[0]} for the same config."
-        )
     if others:
         raise OutputError(f"{path} contains {others[0]}, which is not part of a run. {CHOOSE}")
     return None
@@ -83,7 +71,7 @@ def check_run_folder(path: Path) -> Manifest | None:
 
 def check_runs_folder(path: Path, names: Iterable[str]) -> None:
     """Create a folder for runs with these names and their report; refuse foreign files."""
-    check_folder(path, {*names, REPORT}, "a folder of runs")
+    storage.check_folder(path, {*names, REPORT}, "a folder of runs")
 
 
 def check_work_folder(
@@ -97,7 +85,7 @@ def check_work_folder(
 
     `is_ours` and `owner` are those of `check_folder`; `command` is the one that writes the record.
     """
-    check_folder(record.parent, is_ours, owner)
+    storage.check_folder(record.parent, is_ours, owner)
     if not record.exists():
         return None
     try:
@@ -139,15 +127,15 @@ class RunResult(ABC):
 
     def plot(self) -> Figure:
         """A matplotlib figure of the result in the style of the report."""
-        from gest_dataset.report.notebook import plot  # imports matplotlib
+        from gest_dataset.report.page import plot  # imports matplotlib
 
         return plot(self)
 
     def _repr_html_(self) -> str:
         """The verdict, the figure and the numbers for a notebook."""
-        from gest_dataset.report.notebook import html  # imports matplotlib
+        from gest_dataset.report.page import notebook_html  # imports matplotlib
 
-        return html(self)
+        return notebook_html(self)
 
 
 @dataclass(frozen=True)
@@ -196,7 +184,7 @@ def open_run(path: Path, manifest: Manifest) -> Iterator[RunWriter]:
     A folder with another run is refused, unless that run was interrupted before it cached anything.
     """
     check_run_folder(path)
-    with folder_lock(path):
+    with storage.folder_lock(path):
         existing = check_run_folder(path)
         if existing is not None and (existing.done or (path / CACHE).exists()):
             made_by = f"The existing run was made by: {shlex.join(existing.command)}"

@@ -63,18 +63,18 @@ class SmoothFunction:
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bootstrap bounds, analytic bounds (Student's t), and both p-values against 0."""
+    """A statistic with its bounds and p-value against 0; the analytic ones are those of Student's t."""
 
     value: float
-    low: float
-    high: float
-    analytic_low: float
-    analytic_high: float
-    p_value: float
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    analytic_low: float = math.nan
+    analytic_high: float = math.nan
     analytic_p_value: float = math.nan
 
 
-UNDEFINED = Interval(*[math.nan] * 6)
+UNDEFINED = Interval(math.nan)
 Scale = Callable[[float], float]
 Limits = tuple[float, float]
 UNLIMITED: Limits = (-math.inf, math.inf)
@@ -185,10 +185,11 @@ def _variances(function: SmoothFunction, moments: Moments) -> Floats:
     return np.where(used, np.maximum(spread, 0) / np.maximum(moments.size, 1), 0.0)
 
 
-def _zero_strata(moments: Moments, strata: Bools) -> Moments:
-    """Moments with zeros in some strata."""
-    mean = np.where(strata[:, None], 0.0, moments.mean)
-    return Moments(mean, np.where(strata[:, None, None], 0.0, moments.covariance), moments.size)
+def without_small_strata(moments: Moments) -> Moments:
+    """The moments with zeros for strata that are too small to have moments."""
+    small = (moments.size < 2)[:, None]
+    mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
+    return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
 
 
 def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
@@ -197,34 +198,30 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
     The bounds are nan if a stratum that the statistic uses has fewer than two samples.
     """
     used = _used_strata(function, data.mean)
-    ignored = ~used & (data.size < 2)
-    if ignored.any():
-        data, draws = _zero_strata(data, ignored), _zero_strata(draws, ignored)
-    value = float(function.value(data.mean))
+    data, draws = without_small_strata(data), without_small_strata(draws)
+    value = float(function.value(data.mean)) if (data.size[used] > 0).all() else math.nan
     variances = _variances(function, data)
     total = float(variances.sum())
-    if math.isnan(total) or math.isnan(value):
-        return Interval(value, *[math.nan] * 5)
+    if math.isnan(total) or math.isnan(value) or (data.size[used] < 2).any():
+        return Interval(value)
     if total == 0:
         # the smallest p-value that the draws allow, but at least that of a sign test on the smallest used
         # stratum, 2 / 2^n: two equal samples prove nothing
         sizes = data.size[used] if used.any() else data.size
         p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
-        return Interval(value, value, value, value, value, p_value, p_value)
+        return Interval(value, value, value, p_value, value, value, p_value)
     error = math.sqrt(total)
     freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
-    analytic = (value - reach, value + reach)
-    students_p = 2 * float(special.stdtr(freedom, -abs(value) / error))
-    students = Interval(value, *analytic, *analytic, students_p, students_p)
+    analytic = (value - reach, value + reach, 2 * float(special.stdtr(freedom, -abs(value) / error)))
+    students = Interval(value, *analytic, *analytic)
     if freedom < MIN_DEGREES_OF_FREEDOM:
         return students
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = (function.value(draws.mean) - value) / np.sqrt(_variances(function, draws).sum(axis=-1))
     if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
         return students  # too many resamples miss the few rows that differ
-    low, high, p_value = studentised(value, error, ratios)
-    return Interval(value, low, high, *analytic, p_value, students_p)
+    return Interval(value, *studentised(value, error, ratios), *analytic)
 
 
 def welch_satterthwaite(variances: Floats, size: Floats) -> float:
@@ -248,19 +245,11 @@ def interval_entries(
     name: str, statistic: Interval, scale: Scale = float, limits: Limits = UNLIMITED
 ) -> dict[str, Any]:
     """A statistic and its bounds as entries of a result, on an increasing scale and clipped to its range."""
-
-    def bound(pick: Callable[[float, float], float], limit: float) -> float:
-        if math.isnan(limit) or math.isnan(statistic.value):
-            return math.nan
-        return float(np.clip(scale(pick(limit, statistic.value)), *limits))
-
-    return {
-        name: float(scale(statistic.value)),
-        f"{name}_low": bound(min, statistic.low),
-        f"{name}_high": bound(max, statistic.high),
-        f"{name}_analytic_low": bound(min, statistic.analytic_low),
-        f"{name}_analytic_high": bound(max, statistic.analytic_high),
-    }
+    value, low, high = statistic.value, statistic.low, statistic.high
+    ends = [math.nan, math.nan]
+    if not any(map(math.isnan, (value, low, high))):
+        ends = [float(np.clip(scale(end), *limits)) for end in (min(low, value), max(high, value))]
+    return {name: float(scale(value)), f"{name}_low": ends[0], f"{name}_high": ends[1]}
 
 
 @dataclass(frozen=True)
@@ -331,11 +320,6 @@ def deviation_of_squares(squares: Floats, strata: Ints) -> float:
     several = sizes > 1
     means = np.bincount(strata[order], squares[order])[several] / sizes[several]
     return math.sqrt(means.mean()) if several.any() else math.nan
-
-
-def pooled_deviation(values: Floats, strata: Ints) -> float:
-    """The standard deviation within strata: the root of their mean variance."""
-    return deviation_of_squares(squared_deviations(values, strata), strata)
 
 
 def standardised(effect: SmoothFunction, strata: Ints, number: int) -> SmoothFunction:

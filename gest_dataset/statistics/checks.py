@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.stereotypes import GENDERS, STEREOTYPES
+from gest_dataset.stereotypes import STEREOTYPES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -102,11 +102,6 @@ def stereotype_codes(name: str, values: Iterable[Any]) -> Ints:
     return label_codes(name, values, list(STEREOTYPES))
 
 
-def gender_codes(name: str, values: Iterable[Any]) -> Ints:
-    """0 for female, 1 for male."""
-    return label_codes(name, values, GENDERS)
-
-
 def group_codes(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
     """Group names as indices into their sorted list, and that list."""
     check_sequence(name, values)
@@ -132,14 +127,6 @@ def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, numbe
             raise DataError.at(name, f"index {index}", f"{value!r} does not name a unit (a text or number)")
         codes.append(numbers.setdefault(value, len(numbers)))
     return None if len(numbers) == number else np.array(codes, dtype=np.int64)
-
-
-def count_units(strata: Ints, units: Ints | None, number: int) -> Ints:
-    """The number of units (or samples, where each is a unit) in each of `number` strata."""
-    if units is None:
-        return np.bincount(strata, minlength=number)
-    cells = np.unique(units * number + strata)
-    return np.bincount(cells % number, minlength=number)
 
 
 def log_of_base(value: float) -> float:

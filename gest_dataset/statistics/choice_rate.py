@@ -31,23 +31,14 @@ option.
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from gest_dataset.errors import DataError
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    SmoothFunction,
-    interval_entries,
-    linear,
-    mean_interval,
-    pooled_deviation,
-    resample,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, SmoothFunction, linear, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.proportions import proportion
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
@@ -117,11 +108,8 @@ def _worst_cases(chosen: Ints, stereotypes: Ints, sentences: Ints, draws: int, s
 
 def _by_sentence(answers: Floats, stereotypes: Ints, sentences: Ints) -> tuple[Floats, Ints]:
     """The mean over the answers about each sentence, and its stereotype (a sentence has one)."""
-    size = sentences.max(initial=0) + 1
-    cells, index, number = np.unique(stereotypes * size + sentences, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(cells), answers.shape[1]))
-    np.add.at(sums, index, answers)
-    return sums / number[:, None], cells // size
+    means = pd.DataFrame(answers).groupby([stereotypes, sentences]).mean()
+    return means.to_numpy(), means.index.get_level_values(0).to_numpy()
 
 
 def _letter_functions(width: int, number: int) -> dict[str, SmoothFunction]:
@@ -152,9 +140,6 @@ def choice_rate_of_shares(
     predictions: Sequence[Mapping[str, float]],
     references: Sequence[int],
     units: Sequence[Hashable] | None = None,
-    *,
-    draws: int = DRAWS,
-    seed: int = SEED,
 ) -> dict[str, Any]:
     """The rates from the probabilities of each answer's options; missing options have probability 0.
 
@@ -170,7 +155,7 @@ def choice_rate_of_shares(
     if wrong.any():
         index = int(np.argmax(wrong))
         raise DataError.at("predictions", f"index {index}", f"{predictions[index]!r} are no probabilities")
-    result = _frequencies(shares[known], stereotypes[known], sentences[known], draws, seed)
+    result = _frequencies(shares[known], stereotypes[known], sentences[known], DRAWS, SEED)
     return result | {"n_answers": int(known.sum()), "n_without": int((~known).sum())}
 
 
@@ -214,23 +199,24 @@ def _agreement(
     chosen: Ints, sentences: Ints, positions: Sequence[int | None], draws: int, seed: int
 ) -> dict[str, Any]:
     """How often two answers about a sentence agree in option and in letter; nan without letters."""
-    answers: dict[int, list[tuple[int, int]]] = {}
-    for option, sentence, position in zip(chosen.tolist(), sentences.tolist(), positions, strict=True):
-        if position is not None and option < len(OPTIONS):
-            answers.setdefault(sentence, []).append((option, position))
-    shares = [
-        np.mean([(a[0] == b[0], a[1] == b[1]) for a, b in combinations(group, 2)], axis=0)
-        for group in answers.values()
-        if len(group) > 1
-    ]
+    frame = pd.DataFrame({"sentence": sentences, "option": chosen, "letter": positions}).dropna()
+    frame = frame[frame["option"] < len(OPTIONS)]
+    option, letter = (_agreeing_pairs(frame["sentence"], frame[name]) for name in ("option", "letter"))
     names = ("same_option", "same_letter", "position_effect")
-    if not shares:
+    if not len(option):
         return {f"{name}{end}": math.nan for name in names for end in ("", "_low", "_high")}
-    option, letter = np.array(shares).T
     result: dict[str, Any] = {}
     for name, column, lowest in zip(names, (option, letter, letter - option), (0.0, 0.0, -1.0), strict=True):
-        result |= interval_entries(name, mean_interval(column, draws, seed), limits=(lowest, 1.0))
+        interval = bootstrap.mean_interval(column.to_numpy(), draws, seed)
+        result |= bootstrap.interval_entries(name, interval, limits=(lowest, 1.0))
     return result
+
+
+def _agreeing_pairs(groups: Any, values: Any) -> Any:
+    """The share of pairs of values that are the same, in each group that has a pair."""
+    counts = values.groupby([groups, values]).size()
+    same, number = (counts * (counts - 1)).groupby(level=0).sum(), counts.groupby(level=0).sum()
+    return (same / (number * (number - 1))).dropna()
 
 
 def option_codes(name: str, values: Any) -> Ints:
@@ -257,9 +243,6 @@ def repeat_variance(
     references: Sequence[int],
     units: Sequence[Hashable],
     prompts: Sequence[Hashable],
-    *,
-    draws: int = DRAWS,
-    seed: int = SEED,
 ) -> dict[str, Any]:
     """The variance of repeats with its interval over sentences; empty if no prompt has two answers.
 
@@ -276,22 +259,19 @@ def repeat_variance(
     """
     checks.same_length(predictions=predictions, references=references, units=units, prompts=prompts)
     strata = checks.stereotype_codes("references", references)
-    answers: dict[tuple[Hashable, Hashable], list[float]] = {}
-    for answer, unit, prompt in zip(predictions, units, prompts, strict=True):
-        if answer in VALUES:
-            answers.setdefault((unit, prompt), []).append(VALUES[answer])
-    by_sentence: dict[Hashable, list[tuple[float, float]]] = {}
-    for (unit, _), values in answers.items():
-        if len(values) > 1:
-            number, counts = len(values), np.unique(values, return_counts=True)[1]
-            agreement = float((counts * (counts - 1)).sum() / (number * (number - 1)))
-            by_sentence.setdefault(unit, []).append((float(np.var(values, ddof=1)), agreement))
-    if not by_sentence:
+    values = pd.Series([VALUES.get(answer, math.nan) for answer in predictions])
+    frame = pd.DataFrame({"value": values, "unit": units, "prompt": prompts, "stratum": strata}).dropna()
+    frame["group"] = frame.groupby(["unit", "prompt"]).ngroup()
+    repeated = frame[frame.groupby("group")["value"].transform("size") > 1]
+    variance = ("value", lambda values: values.to_numpy().var(ddof=1))
+    repeats = repeated.groupby("group").agg(unit=("unit", "first"), repeat_variance=variance)
+    repeats["repeat_agreement"] = _agreeing_pairs(repeated["group"], repeated["value"])
+    if repeats.empty:
         return {}
-    means = np.array([np.mean(prompts_of_one, axis=0) for prompts_of_one in by_sentence.values()])
-    result: dict[str, Any] = {"n_repeated": sum(map(len, by_sentence.values()))}
-    for name, column in zip(("repeat_variance", "repeat_agreement"), means.T, strict=True):
-        result |= interval_entries(name, mean_interval(column, draws, seed), limits=_SHARE)
-    readable = [index for index, answer in enumerate(predictions) if answer in VALUES]
-    values_read = np.array([VALUES[predictions[index]] for index in readable])
-    return result | {"answer_variance": pooled_deviation(values_read, strata[readable]) ** 2}
+    result: dict[str, Any] = {"n_repeated": len(repeats)}
+    for name, means in repeats.groupby("unit").mean().items():
+        interval = bootstrap.mean_interval(means.to_numpy(), DRAWS, SEED)
+        result |= bootstrap.interval_entries(str(name), interval, limits=_SHARE)
+    squares = bootstrap.squared_deviations(frame["value"].to_numpy(), frame["stratum"].to_numpy())
+    deviation = bootstrap.deviation_of_squares(squares, frame["stratum"].to_numpy())
+    return result | {"answer_variance": deviation**2}

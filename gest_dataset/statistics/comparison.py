@@ -5,7 +5,7 @@ compared on the log scale, where they are additive: ln g_s(a) - ln g_s(b) = ln [
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,16 +15,7 @@ import pandas as pd
 from scipy import special
 
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import (
-    SEED,
-    SmoothFunction,
-    linear,
-    one_stratum,
-    resample,
-    sample_moments,
-    standardised,
-    stratify,
-)
+from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, one_stratum, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.choice_rate import OPTIONS, option_codes
 from gest_dataset.statistics.control_bias import control_scores
@@ -113,8 +104,7 @@ class _Paired:
 def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     """The scores of both models as rows, one column per template."""
     first: Any = a[0] if len(a) else 0.0
-    is_row = isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) > 0
-    width = (len(first) or None) if is_row else None
+    width = (len(first) or None) if np.ndim(first) else None
     left, right = (
         checks.finite_array(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
     )
@@ -155,7 +145,7 @@ def _d(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
             [ln_g_s.gradient(mean[..., :-1]), np.zeros_like(mean[..., -1:])], axis=-1
         ),
     )
-    function = standardised(effect, strata, ratios.number)
+    function = bootstrap.standardised(effect, strata, ratios.number)
     return _Paired(np.hstack(columns), strata, ratios.number, (function, function))
 
 
@@ -214,7 +204,7 @@ def _mean(read: Callable[[str, Any], Floats], a: Any, b: Any, references: Any, u
 
 
 # measure -> how its inputs are read, and the factor of the reported number
-MEASURES: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
+COMPARED: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
     "g_s": (_g_s, 1.0),
     "d": (_d, 1.0),
     "f_s": (_f_s, 1.0),
@@ -243,12 +233,12 @@ def compare(
     is known for both models, `stereotype_rate` the sentences (`units`) with readable answers of both.
     `references` are the stereotypes. Samples of a unit are resampled together.
     """
-    checks.check_choice("measure", measure, MEASURES)
+    checks.check_choice("measure", measure, COMPARED)
     unit_codes = _unit_codes(a, b, references, units)
-    read, factor = MEASURES[measure]
+    read, factor = COMPARED[measure]
     paired = read(a, b, references, unit_codes)
     width = paired.columns.shape[1] // 2
-    means = sample_moments(stratify(paired.columns, paired.strata, paired.number)).mean
+    means = bootstrap.sample_moments(bootstrap.stratify(paired.columns, paired.strata, paired.number)).mean
     value_a, value_b = (
         paired.report(factor * float(function.value(means[:, half])))
         for function, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
@@ -276,7 +266,7 @@ def compare_stereotypes(
     unit_codes = _unit_codes(a, b, references, units)
     columns = np.column_stack([side.mean(axis=1) for side in _log_ratios(a, b)])
     strata = checks.stereotype_codes("references", references)
-    means = sample_moments(stratify(columns, strata, len(STEREOTYPES))).mean
+    means = bootstrap.sample_moments(bootstrap.stratify(columns, strata, len(STEREOTYPES))).mean
     resamples = resample(columns, strata, len(STEREOTYPES), unit_codes, draws, seed, _differences)
     functions = [linear(np.outer(row, [1.0, 0.0])) for row in np.eye(len(STEREOTYPES))]
     differences, _ = families(resamples, functions)
@@ -348,29 +338,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 ROBUST = 1.4826  # standard deviation / median absolute deviation of a normal distribution
 
 
-@dataclass(frozen=True)
-class DifItem:
-    """A source whose score in a language differs most from the other languages, with its distance z."""
-
-    source: str
-    language: str
-    stereotype: int
-    z: float
-
-
-def shared_sources(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The mean score of each source in each language, for the sources that all languages have."""
-    means = {
-        language: frame.groupby(["source", "stereotype"])["log_ratio"].mean()
-        for language, frame in scores.items()
-    }
-    return pd.DataFrame(means).dropna()
-
-
-def differing_items(wide: pd.DataFrame, number: int = 20) -> list[DifItem]:
+def differing_items(wide: pd.DataFrame, number: int = 20) -> list[dict[str, Any]]:
     """The sources that differ most between languages (candidates for differential item functioning).
 
-    With scores y[source, language] of a `shared_sources` table, centred within stereotypes and divided by the
+    With scores y[source and stereotype, language], centred within stereotypes and divided by the
     language's robust standard deviation 1.4826 median |y| (a model is more extreme in some languages), and e
     the difference of a score from the source's mean over languages,
 
@@ -390,7 +361,7 @@ def differing_items(wide: pd.DataFrame, number: int = 20) -> list[DifItem]:
     largest = z.loc[z.abs().groupby(level=["stereotype", "source"]).idxmax()]
     largest = largest.loc[largest.abs().sort_values(ascending=False, kind="stable").index[:number]]
     return [
-        DifItem(str(source), str(language), int(stereotype), float(value))
+        {"source": source, "language": language, "stereotype": int(stereotype), "z": float(value)}
         for (source, stereotype, language), value in largest.items()
     ]
 

@@ -78,15 +78,12 @@ def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Flo
         numbers = ("g_s", "adjusted_g_s", "adjusted_g_s_low", "adjusted_g_s_high")
         return dict.fromkeys(numbers, math.nan) | {"correlations": dict.fromkeys(properties, math.nan)}
 
-    def group_means(values: Floats) -> Floats:
-        return np.asarray(np.bincount(stereotypes, values, minlength=len(STEREOTYPES)) / sizes)
+    groups = np.eye(len(STEREOTYPES))[stereotypes]
 
     def within(values: Floats) -> Floats:
-        return values - group_means(values)[stereotypes]
+        return np.asarray(values - groups @ (groups.T @ values / sizes))
 
-    columns = np.column_stack(
-        [np.eye(len(STEREOTYPES))[stereotypes], *(properties[n] - properties[n].mean() for n in names)]
-    )
+    columns = np.column_stack([groups, *(properties[name] - properties[name].mean() for name in names)])
     inverse = np.linalg.pinv(columns.T @ columns)
     coefficients = inverse @ columns.T @ scores
     leverage = np.einsum("ij,jk,ik->i", columns, inverse, columns)
@@ -96,7 +93,7 @@ def adjusted_g_s(scores: Floats, stereotypes: Ints, properties: Mapping[str, Flo
     adjusted = float(weights @ coefficients)
     reach = error * float(special.stdtrit(len(scores) - columns.shape[1], (1 + LEVEL) / 2))
     return {
-        "g_s": math.exp(float(MALE_MINUS_FEMALE @ group_means(scores))),
+        "g_s": math.exp(float(MALE_MINUS_FEMALE @ (groups.T @ scores / sizes))),
         "adjusted_g_s": math.exp(adjusted),
         "adjusted_g_s_low": math.exp(adjusted - reach),
         "adjusted_g_s_high": math.exp(adjusted + reach),

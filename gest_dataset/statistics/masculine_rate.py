@@ -27,18 +27,11 @@ import numpy as np
 from scipy import special
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.statistics import checks
+from gest_dataset.statistics import checks, proportions
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries, select_units
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlation import feminine_ranks
-from gest_dataset.statistics.proportions import (
-    Z,
-    agresti_coull,
-    clopper_pearson,
-    count_hits,
-    effective_ratio,
-    rate_contrast,
-)
+from gest_dataset.statistics.proportions import Z
 from gest_dataset.statistics.simultaneous import rank_bounds, rate_differences, sidak
 from gest_dataset.statistics.weights import (
     FEMALE,
@@ -86,7 +79,7 @@ def masculine_rate(
     genders = checks.label_codes("predictions", predictions, LABELS)
     stereotypes = checks.stereotype_codes("references", references)
     known = genders < len(GENDERS)
-    counts = count_hits(
+    counts = proportions.count_hits(
         (genders == LABELS.index("male"))[known].astype(np.float64),
         stereotypes[known],
         len(STEREOTYPES),
@@ -95,16 +88,16 @@ def masculine_rate(
     number = counts.number
 
     def ratios(z: float) -> Floats:
-        return np.array([effective_ratio(counts, row, z) for row in np.eye(len(number))])
+        return np.array([proportions.effective_ratio(counts, row, z) for row in np.eye(len(number))])
 
     centres = convention == "published"
-    rates = agresti_coull(counts.positive, number)[0] if centres else counts.rates
+    rates = proportions.agresti_coull(counts.positive, number)[0] if centres else counts.rates
     result: dict[str, Any] = {"p": rates.tolist()}
     for name, z in (("p", Z), ("p_simultaneous", sidak(int((number > 0).sum())))):
         ratio = ratios(z)
-        _, low, high = agresti_coull(ratio * counts.positive, ratio * number, z)
+        _, low, high = proportions.agresti_coull(ratio * counts.positive, ratio * number, z)
         if name == "p_simultaneous":  # at its level Agresti-Coull is too short for few samples
-            exact = clopper_pearson(ratio * counts.positive, ratio * number, z)
+            exact = proportions.clopper_pearson(ratio * counts.positive, ratio * number, z)
             few = ratio * number < MIN_AGRESTI_COULL
             low, high = np.where(few, exact[0], low), np.where(few, exact[1], high)
         result |= {f"{name}_low": low.tolist(), f"{name}_high": high.tolist()}
@@ -112,7 +105,7 @@ def masculine_rate(
     p_f, p_m = gender_means(rates)
     values = {"p_f": p_f, "p_m": p_m, "f_s": p_m - p_f, "f_m": (p_m + p_f) / 2}
     for name, (weights, limits) in _COMBINATIONS.items():
-        contrast = rate_contrast(counts, weights, centres=centres)
+        contrast = proportions.rate_contrast(counts, weights, centres=centres)
         # the contrast's value without its rounding: the mean of ones is 1
         result |= interval_entries(name, replace(contrast, value=values[name]), limits=limits)
     result["f_s_permutation_p"] = permutation_p(rates)
@@ -179,9 +172,3 @@ def max_error_rate(errors: int, number: int) -> float:
     (0.113, 1.0)
     """
     return float(special.betaincinv(errors + 1, number - errors, 0.95)) if errors < number else 1.0
-
-
-def known_in_all(*systems: Sequence[str]) -> list[bool]:
-    """Which samples have a known gender in all systems, so that the systems can be compared on them."""
-    checks.same_length(**{f"system {number}": labels for number, labels in enumerate(systems, start=1)})
-    return [UNKNOWN not in labels for labels in zip(*systems, strict=True)]

@@ -140,10 +140,6 @@ def rate_contrast(counts: StratifiedCounts, weights: Floats, *, centres: bool = 
 
     A centre is s p + (1 - s) / 2 with s = n / (n + z^2), so the bounds of a sum of centres are those of
     the rates with weights s w.
-
-    Analytic bounds: Price and Bonett (2004), Wald's interval after adding 2 / k successes and 4 / k trials
-    to each of the k proportions; for centres z^2 / 2 and z^2. With units, the error is divided by the root
-    of `effective_ratio`.
     """
     used = weights != 0
     if (counts.number[used] == 0).any():
@@ -153,17 +149,16 @@ def rate_contrast(counts: StratifiedCounts, weights: Floats, *, centres: bool = 
     sides = [np.maximum(sign * weights * shrinkage, 0) for sign in (1, -1)]
     above, below = (_weighted_sum(counts, side) for side in sides)
     value = above[0] - below[0]
-    correlation = _cosine(*(_residuals(counts, side) for side in sides))
-    low = value - _combine(above[0] - above[1], below[2] - below[0], correlation)
-    high = value + _combine(above[2] - above[0], below[0] - below[1], correlation)
-    added = Z**2 if centres else 4 / int(used.sum())
-    trials = counts.number[used] + added
-    rates = (counts.positive[used] + added / 2) / trials
-    variance = float((rates * (1 - rates) / trials) @ weights[used] ** 2)
-    error = math.sqrt(variance / effective_ratio(counts, np.abs(weights)))
-    centre = float(rates @ weights[used])
-    p_value = 2 * float(special.ndtr(-abs(centre) / error))
-    return Interval(value + shift, low + shift, high + shift, centre - Z * error, centre + Z * error, p_value)
+    first, second = (_residuals(counts, side) for side in sides)
+    size = math.sqrt(float((first @ first) * (second @ second)))
+    correlation = float(np.clip(first @ second / size, -1, 1)) if size else 0.0
+
+    def combine(one: float, other: float) -> float:
+        return math.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0))
+
+    low = value - combine(above[0] - above[1], below[2] - below[0])
+    high = value + combine(above[2] - above[0], below[0] - below[1])
+    return Interval(value + shift, low + shift, high + shift)
 
 
 def _weighted_sum(counts: StratifiedCounts, weights: Floats) -> tuple[float, float, float]:
@@ -186,12 +181,3 @@ def _weighted_sum(counts: StratifiedCounts, weights: Floats) -> tuple[float, flo
         ratio = (Z / float(special.stdtrit(freedom, special.ndtr(Z)))) ** 2
     low, high = wilson(mean, number * ratio)
     return size * mean, size * low, size * high
-
-
-def _combine(first: float, second: float, correlation: float) -> float:
-    return math.sqrt(max(first**2 + second**2 - 2 * correlation * first * second, 0.0))
-
-
-def _cosine(first: Floats, second: Floats) -> float:
-    size = math.sqrt(float((first @ first) * (second @ second)))
-    return float(np.clip(first @ second / size, -1, 1)) if size else 0.0

@@ -37,7 +37,7 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     """Functions of the strata's means, and the differences of all pairs of them."""
     adapted = [resamples.adapt(function) for function in functions]
     size = resamples.data.size
-    data, draws = _without_small_strata(resamples.data), _without_small_strata(resamples.draws)
+    data, draws = map(bootstrap.without_small_strata, (resamples.data, resamples.draws))
     value, slopes = _values_and_gradients(adapted, data)
     used = (slopes != 0).any(axis=-1)
     value[(used & (size < 1)).any(axis=-1)] = np.nan
@@ -59,13 +59,6 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     )
     difference = value[first] - value[second]
     return single, _family(difference, variances, limits, size, drawn_differences, drawn_variances)
-
-
-def _without_small_strata(moments: Moments) -> Moments:
-    """The moments with zeros for strata that are too small to have moments."""
-    small = (moments.size < 2)[:, None]
-    mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
-    return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
 
 
 def _values_and_gradients(functions: Sequence[SmoothFunction], moments: Moments) -> tuple[Floats, Floats]:

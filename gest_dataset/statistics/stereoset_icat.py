@@ -115,8 +115,8 @@ def _multiclass(
             result |= bootstrap.interval_entries(name, bootstrap.UNDEFINED)
         return result | {"macro_icat": math.nan}
     means = bootstrap.sample_moments(bootstrap.stratify(rows, targets, number)).mean
-    if units is not None and checks.count_units(targets, units, number).max() <= 1:
-        # units hold whole targets, so targets are resampled
+    if units is not None and len(np.unique(units * number + targets)) == number:
+        # each target is in one unit, so targets are resampled
         strata = 1
         unit_of_target = np.empty(number, dtype=np.int64)
         unit_of_target[targets] = units

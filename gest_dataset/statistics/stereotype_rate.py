@@ -147,7 +147,7 @@ def winobias_rate(
     length = checks.same_length(predictions=predictions, references=references)
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)
-    genders = checks.gender_codes("references", references)
+    genders = checks.label_codes("references", references, GENDERS)
     squares = bootstrap.squared_deviations(ratios, genders)
     columns = np.column_stack([ratios, squares])
     resamples = resample(columns, genders, len(GENDERS), unit_codes, draws, seed)
@@ -172,9 +172,7 @@ def template_squares(log_ratios: Floats, strata: Ints) -> Floats:
     return np.asarray(squares.sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
-def resample_templates(
-    log_ratios: Floats, stereotypes: Ints, units: Ints | None = None, draws: int = DRAWS, seed: int = SEED
-) -> Resamples:
+def resample_templates(log_ratios: Floats, stereotypes: Ints, units: Ints | None = None) -> Resamples:
     """Resamples for `LN_MEAN` and `LN_Q`; `log_ratios` [samples, templates] is nan where a score is missing.
 
     `stereotypes` counts from 0. Samples of a unit are resampled together. The last column is for d.
@@ -183,24 +181,29 @@ def resample_templates(
     columns = np.column_stack(
         [np.where(known, log_ratios, 0.0), known, template_squares(log_ratios, stereotypes)]
     )
-    return resample(columns, stereotypes, len(STEREOTYPES), units, draws, seed)
+    return resample(columns, stereotypes, len(STEREOTYPES), units, DRAWS, SEED)
 
 
-def _parts(mean: Floats) -> tuple[Floats, Floats, Floats]:
-    """Sums of scores, shares of samples with a score, and each template's g_s."""
+def _g_s(mean: Floats) -> Floats:
+    """g_s in each template, from sums of scores and shares of samples with a score."""
     sums, shares = np.split(mean[..., :-1], 2, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        g_s = np.exp(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, sums / shares))
-    return sums, shares, g_s
+        return np.asarray(np.exp(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, sums / shares)))
+
+
+def _slopes(mean: Floats, weights: Any) -> Floats:
+    """The gradient of the sum of weights * sums / shares."""
+    sums, shares = np.split(mean[..., :-1], 2, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = (weights / shares, -weights * sums / shares**2, np.zeros_like(mean[..., :1]))
+        return np.concatenate(parts, axis=-1)
 
 
 def _mean_gradient(mean: Floats) -> Floats:
-    sums, shares, g_s = _parts(mean)
+    g_s = _g_s(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
-        weights = (g_s / g_s.sum(axis=-1, keepdims=True))[..., None, :] * MALE_MINUS_FEMALE[:, None]
-        return np.concatenate(
-            [weights / shares, -weights * sums / shares**2, np.zeros_like(mean[..., :1])], axis=-1
-        )
+        shares = g_s / g_s.sum(axis=-1, keepdims=True)
+    return _slopes(mean, shares[..., None, :] * MALE_MINUS_FEMALE[:, None])
 
 
 def _ln_q(stereotype: int) -> SmoothFunction:
@@ -212,15 +215,10 @@ def _ln_q(stereotype: int) -> SmoothFunction:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray((sums / shares).mean(axis=-1))
 
-    def gradient(mean: Floats) -> Floats:
-        sums, shares = np.split(mean[..., :-1], 2, axis=-1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = np.concatenate([1 / shares, -sums / shares**2], axis=-1) / sums.shape[-1]
-            slopes = np.concatenate([slopes, np.zeros_like(mean[..., :1])], axis=-1)
-        return np.where(selected, slopes, 0.0)
-
-    return SmoothFunction(value, gradient)
+    return SmoothFunction(
+        value, lambda mean: np.where(selected, _slopes(mean, 2 / (mean.shape[-1] - 1)), 0.0)
+    )
 
 
-LN_MEAN = SmoothFunction(lambda mean: np.asarray(np.log(_parts(mean)[2].mean(axis=-1))), _mean_gradient)
+LN_MEAN = SmoothFunction(lambda mean: np.asarray(np.log(_g_s(mean).mean(axis=-1))), _mean_gradient)
 LN_Q = tuple(_ln_q(stereotype) for stereotype in range(len(STEREOTYPES)))

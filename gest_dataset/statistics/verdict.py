@@ -69,8 +69,3 @@ def relative_error(weights: npt.ArrayLike, sizes: Sequence[int]) -> float:
     if (n[used] < 2).any():
         return math.inf
     return math.sqrt(float((w[used] ** 2 / n[used]).sum()))
-
-
-def paired_error(error: float, correlation: float) -> float:
-    """The standard error of the difference of two models whose scores have this correlation."""
-    return error * math.sqrt(2 * (1 - correlation))

@@ -6,27 +6,15 @@ study = studies.templates(studies.Inputs(models=["roberta-base"], folder=Path("m
 study.write(Path("mine"), [])
 """
 
-from gest_dataset.studies.controls import controls
-from gest_dataset.studies.heuristics import draw_sheet, heuristics
-from gest_dataset.studies.inputs import HOME, Inputs
-from gest_dataset.studies.papers import papers_study
-from gest_dataset.studies.stereoset import stereoset
-from gest_dataset.studies.study import Study, Table
-from gest_dataset.studies.templates import templates
-from gest_dataset.studies.topical import topical
-from gest_dataset.studies.validity import validity
-
-__all__ = [
-    "HOME",
-    "Inputs",
-    "Study",
-    "Table",
-    "controls",
-    "draw_sheet",
-    "heuristics",
-    "papers_study",
-    "stereoset",
-    "templates",
-    "topical",
-    "validity",
-]
+from gest_dataset.studies.controls import controls as controls
+from gest_dataset.studies.heuristics import draw_sheet as draw_sheet
+from gest_dataset.studies.heuristics import heuristics as heuristics
+from gest_dataset.studies.inputs import HOME as HOME
+from gest_dataset.studies.inputs import Inputs as Inputs
+from gest_dataset.studies.papers import papers_study as papers_study
+from gest_dataset.studies.stereoset import stereoset as stereoset
+from gest_dataset.studies.study import Study as Study
+from gest_dataset.studies.study import Table as Table
+from gest_dataset.studies.templates import templates as templates
+from gest_dataset.studies.topical import topical as topical
+from gest_dataset.studies.validity import validity as validity

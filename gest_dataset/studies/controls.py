@@ -19,15 +19,15 @@ from gest_dataset.builders import select_configs
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.control_bias import sample_scores
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.probes.options import OWN_NEGATION
 from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.headline_panels import control_differences
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel
-from gest_dataset.report.sample_panels import control_scatters
+from gest_dataset.report.panels import control_scatters
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
@@ -113,9 +113,7 @@ def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
         reading = NEGATIONS if OWN_NEGATION in rules and config in TWO_READINGS else GROUPS
         key = (number, list(SETS).index(config), reading != GROUPS)
         if key in found:
-            raise ConfigError(
-                f"{found[key].labelled.run.path} and {run.path} are two runs of {model} on {config}."
-            )
+            raise ConfigError(f"{run.path} is the second run of {model} on {config}. Give only one.")
         label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
         found[key] = ControlRun(model, config, reading, LabelledRun(run, label, number))
     return [found[key] for key in sorted(found)]

@@ -42,11 +42,10 @@ KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """A sheet of one of the `KINDS`: language, outcome and label of each row; sizes of strata, if known."""
+    """A sheet of one of the `KINDS`: language, outcome and label of each row, and the size of its stratum."""
 
     kind: Mapping[str, Any]
     rows: pd.DataFrame
-    population: Mapping[Stratum, int]
 
     @property
     def counts(self) -> pd.DataFrame:
@@ -83,9 +82,7 @@ def draw_sheet(
     if sheet.suffix.lower() != ".csv":
         raise ConfigError(f"A sheet is a CSV file, so {sheet} should end with .csv.")
     if sheet.exists() or key_path(sheet).exists():
-        raise ConfigError(
-            f"{sheet} or its key exists and may have labels. Choose another name, or remove it."
-        )
+        raise ConfigError(f"{sheet} or its key exists and may have labels. Choose another name.")
     if swaps is not None:
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
     else:
@@ -99,27 +96,19 @@ def draw_sheet(
         raise DataError("There are no samples to draw from.")
     number = number or KINDS[name]["number"]
     generator = np.random.default_rng(seed)
-    parts: list[pd.DataFrame] = []
-    counts: dict[Stratum, tuple[int, int]] = {}
-    for (language, outcome), own in samples.groupby(_STRATUM):
-        chosen = generator.choice(len(own), min(number, len(own)), replace=False)
-        parts.append(own.iloc[sorted(chosen.tolist())])
-        counts[language, outcome] = len(chosen), len(own)
-    drawn = pd.concat(parts)
-    drawn = drawn.iloc[generator.permutation(len(drawn))]
-    drawn["id"] = [f"{place:04d}" for place in range(1, len(drawn) + 1)]
-    key = {
-        "kind": name,
-        "seed": seed,
-        "number": number,
-        "source": source,
-        "rows": dict(zip(drawn["id"], drawn[_STRATUM].to_numpy().tolist(), strict=True)),
-        "population": [[*stratum, size] for stratum, (_, size) in counts.items()],
-    }
+    samples = samples.assign(size=samples.groupby(_STRATUM)[_STRATUM[0]].transform("size"))
+    shuffled = samples.iloc[generator.permutation(len(samples))]
+    drawn = shuffled.groupby(_STRATUM).head(number)
+    drawn = drawn.assign(id=[f"{place:04d}" for place in range(1, len(drawn) + 1)], label="")
+    key = {"kind": name, "seed": seed, "number": number, "source": source}
+    key["rows"] = drawn[["id", *_STRATUM, "size"]].to_dict("records")
     columns = ["id", "language", *KINDS[name]["texts"], "label"]
     write_json(key_path(sheet), key)
-    write_file(sheet, csv_text(columns, drawn.assign(label="")[columns].to_numpy().tolist()))
-    return counts
+    write_file(sheet, csv_text(columns, drawn[columns].to_numpy().tolist()))
+    return {
+        (language, outcome): (len(own), int(own["size"].iloc[0]))
+        for (language, outcome), own in drawn.groupby(_STRATUM)
+    }
 
 
 def _pairs(file: Path) -> pd.DataFrame:
@@ -129,7 +118,7 @@ def _pairs(file: Path) -> pd.DataFrame:
     frame = pd.DataFrame({name: table.texts(name) for name in texts})
     frame["language"] = table.texts("language") if "language" in table.columns else ""
     frame["outcome"] = list(map(first_letter_outcome, frame["masculine"], frame["feminine"]))
-    return frame.dropna().drop_duplicates().sort_values([*_STRATUM, *texts])
+    return frame.dropna().drop_duplicates()
 
 
 def first_letter_outcome(masculine: str, feminine: str) -> str | None:
@@ -142,34 +131,25 @@ def first_letter_outcome(masculine: str, feminine: str) -> str | None:
 
 def read_sheet(sheet: Path) -> LabelledSheet:
     """A labelled sheet; it needs all rows that were drawn, each once and with a label."""
-    for file in (sheet, key_path(sheet)):
-        if not file.is_file():
-            raise ConfigError(
-                f"{file} does not exist. gest study heuristics RUN --draw {sheet} writes a sheet and its key."
-            )
-    with convert_errors(
-        lambda error: DataError(f"{key_path(sheet)} is damaged ({error!r}). Restore the drawn file.")
-    ):
-        key = parse_json(key_path(sheet).read_bytes())
-        kind, drawn = KINDS[key["kind"]], key["rows"]
-        population = {(language, outcome): size for language, outcome, size in key["population"]}
+    file = key_path(sheet)
+    if not (sheet.is_file() and file.is_file()):
+        raise ConfigError(f"{sheet} or {file.name} does not exist. Draw a sheet with --draw {sheet}.")
+    with convert_errors(lambda error: DataError(f"{file} is damaged ({error!r}). Restore the drawn file.")):
+        key = parse_json(file.read_bytes())
+        kind, drawn = KINDS[key["kind"]], pd.DataFrame(key["rows"]).set_index("id")[[*_STRATUM, "size"]]
     table = read_table(sheet)
-    ids = Counter(name.strip().zfill(4) for name in table.texts("id"))  # spreadsheets drop leading zeros
+    ids = [name.strip().zfill(4) for name in table.texts("id")]  # spreadsheets drop leading zeros
     labels = [label.strip().upper() for label in table.texts("label")]
-    wrong = sorted({*(ids - Counter([*drawn])), *(drawn.keys() - ids)})
-    if wrong:
-        raise DataError(
-            f"{sheet} must contain each of the {len(drawn)} drawn rows exactly once. "
-            f"Check id {', '.join(wrong[:_LISTED])}."
-        )
-    rows = [(*drawn[name], label) for name, label in zip(ids, labels, strict=True)]
-    labelled = LabelledSheet(kind, pd.DataFrame(rows, columns=[*_STRATUM, "label"]), population)
+    counts = Counter(ids)
+    if wrong := sorted(name for name in {*ids, *drawn.index} if counts[name] != (name in drawn.index)):
+        listed = ", ".join(wrong[:_LISTED])
+        raise DataError(f"{sheet} must contain each of the {len(drawn)} drawn rows once. Check id {listed}.")
+    labelled = LabelledSheet(kind, drawn.loc[ids].assign(label=labels))
     lines = [str(line) for line, label in enumerate(labels, start=2) if label not in kind["labels"]]
     if lines:
         some = ", ".join(lines[:_LISTED]) + (", …" if len(lines) > _LISTED else "")
-        raise DataError(
-            f"{sheet}: {len(lines)} of {len(labels)} rows (lines {some}) need a label: {labelled.legend}."
-        )
+        number = f"{len(lines)} of {len(labels)} rows (lines {some})"
+        raise DataError(f"{sheet}: {number} need a label: {labelled.legend}.")
     return labelled
 
 
@@ -182,7 +162,7 @@ def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
             rows.append(("", first_letter_outcome(first, second) or "negative", label))
     if not rows:
         raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
-    return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]), {})
+    return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]))
 
 
 def heuristics(sheet: str | Path) -> Study:
@@ -207,25 +187,24 @@ def heuristics(sheet: str | Path) -> Study:
     columns = ["language", *(f"predicted {outcome}" for outcome in right)]
     by_language = Table.create("languages", rows if len(rows) > 1 else [], columns=columns)
     rows = []
-    for question, letters in kind["questions"].items() if labelled.population else ():
+    for question, letters in kind["questions"].items() if not is_authors else ():
         estimate, number = weighted_share(labelled, letters)
         percent, times = (Estimate(*(factor * value for value in estimate)) for factor in (100, number))
         rows.append((question, number, percent, times))
     tables = [confusion, by_language, Table.create("yield", rows)]
     sources = {path.name: sha256(path.read_bytes())}
-    return make_study("heuristics", "How accurate are the heuristics?", tables, (), (), sources=sources)
+    return make_study("heuristics", "How accurate are the heuristics?", tables, sources=sources)
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:
     """The share, weighted by stratum, with a label in `right[outcome]`; the number with these outcomes."""
-    sizes = {stratum: size for stratum, size in labelled.population.items() if stratum[1] in right}
-    number = sum(sizes.values())
+    rows = labelled.rows[labelled.rows["outcome"].isin(list(right))]
+    hits = [label in right[outcome] for outcome, label in zip(rows["outcome"], rows["label"], strict=True)]
+    strata = rows.assign(hit=np.array(hits, dtype=float)).groupby(_STRATUM)
+    counts = strata.agg(hits=("hit", "sum"), drawn=("hit", "size"), size=("size", "first")).astype(float)
+    number = int(counts["size"].sum())
     if not number:
         return UNDEFINED, number
-    hits = labelled.rows.apply(lambda row: row["label"] in right.get(row["outcome"], ""), axis=1)
-    counts = labelled.rows.assign(hit=hits).groupby(_STRATUM)["hit"].agg(["sum", "size"])
-    drawn = counts.reindex(pd.MultiIndex.from_tuples(sizes), fill_value=0).to_numpy(dtype=float)
-    if not drawn[:, 1].all():
-        return UNDEFINED, number
-    interval = rate_contrast(StratifiedCounts(*drawn.T), np.array([*sizes.values()]) / number)
+    drawn = StratifiedCounts(counts["hits"].to_numpy(), counts["drawn"].to_numpy())
+    interval = rate_contrast(drawn, counts["size"].to_numpy() / number)
     return Estimate(interval.value, interval.low, interval.high), number

@@ -1,15 +1,10 @@
-"""The runs that a study is made from: finished ones on disk, and those of models that it scores first.
-
-Models are scored into DIR/runs/MODEL/CONFIG below the study's folder, so an interrupted study resumes.
-"""
-
-from __future__ import annotations
+"""The runs that a study is made from: finished ones on disk, and those of models that it scores first."""
 
 import logging
 from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gest_dataset.builders import select_configs
 from gest_dataset.errors import ConfigError, GestError, OutputError
@@ -19,29 +14,25 @@ from gest_dataset.report.panel import Panel
 from gest_dataset.runs.folder import Run, default_folder, find_runs, read_run
 from gest_dataset.studies.study import RUNS, Study, Table, check_study_folder
 
-if TYPE_CHECKING:
-    from gest_dataset.models.scores import ScoredRun
-
-logger = logging.getLogger(__name__)
 HOME = Path("gest-studies")
+logger = logging.getLogger(__name__)
+progress = logging.getLogger("gest_dataset.progress")
 
 
 @dataclass(frozen=True)
 class Inputs:
     """Finished runs (or folders of them), and models to score first into `folder`.
 
-    `folder` is by default gest-studies/STUDY. `loading` holds options of `gest_dataset.score`: device, dtype,
-    revision, trust_remote_code. `on_run` is called with each run of a model as soon as it is finished.
+    `folder` is by default gest-studies/STUDY. `loading` holds options of `gest_dataset.score`, such as
+    device, dtype, revision and batch_tokens.
     """
 
     runs: Sequence[str | Path | Run] = ()
     models: Sequence[str] = ()
     folder: Path | None = None
     limit: int | None = None
-    batch_tokens: int | None = None
     loading: Mapping[str, Any] = field(default_factory=dict)
     command: Sequence[str] = ()
-    on_run: Callable[[Run], None] = lambda run: None
 
 
 @dataclass(frozen=True)
@@ -63,7 +54,10 @@ def collect_runs(
     group: Callable[[Run], Hashable] | None = None,
     others: Sized = (),
 ) -> list[Run]:
-    """The finished runs and those of the models, less those that do not suit the study (with a warning)."""
+    """The finished runs and those of the models, less those that do not suit the study (with a warning).
+
+    Two runs of one model in a `group` are an error. `others` are scores that are not runs.
+    """
     inputs = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
     found = find_runs(inputs.runs)
     folder = inputs.folder or HOME / study
@@ -78,28 +72,19 @@ def collect_runs(
             about = run.manifest.measure, run.manifest.about
             logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
     if not (runs or others):
-        raise ConfigError(
-            f"There are no runs for this study. Give finished runs or a --model; gest study {study} --help "
-            f"has examples."
-        )
+        raise ConfigError("There are no runs for this study. Give finished runs or a --model.")
     by_config: dict[str, Run] = {}
     by_model: dict[Hashable, Run] = {}
     for run in runs:
         manifest = run.manifest
         other = by_config.setdefault(manifest.config, run)
         if other.manifest.data_fingerprint != manifest.data_fingerprint:
-            versions = " and ".join(one.manifest.versions["gest_dataset"] for one in (other, run))
-            raise ConfigError(
-                f"{other.path} and {run.path} use two versions of {manifest.config} (gest-dataset "
-                f"{versions}). Score both again with one version."
-            )
+            raise ConfigError(f"{other.path} and {run.path} use two versions of {manifest.config}.")
         # a copy under another name has the same hash of weights
         identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
         if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
-            raise ConfigError(
-                f"{other.path} and {run.path} are runs of the same model on {manifest.about} "
-                f"({other.manifest.model}, {manifest.model}). Give only one of them."
-            )
+            names = f"{other.manifest.model}, {manifest.model}"
+            raise ConfigError(f"Two runs are of the same model on {manifest.about} ({names}). Give only one.")
     return runs
 
 
@@ -113,9 +98,9 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch], folder: P
     home = default_folder(model, loading.get("revision"), inputs.limit).name
     runs: list[Run] = []
 
-    def add(scored: ScoredRun) -> None:
+    def add(scored: Any) -> None:
         runs.append(read_run(scored.path))
-        inputs.on_run(runs[-1])
+        progress.info("%s: %s on %s", scored.path, model, runs[-1].manifest.about)
 
     for batch in batches:
         if batch.kinds and runs and runs[0].manifest.settings["kind"] not in batch.kinds:
@@ -124,8 +109,7 @@ def _score_model(inputs: Inputs, model: str, batches: Sequence[Batch], folder: P
         names = [*select_configs(batch.configs)]
         configs = dict.fromkeys(names, len(names) == 1)
         target = folder / (f"{home}+{batch.suffix}" if batch.suffix else home)
-        given = {**vars(batch.options), "limit": inputs.limit, "batch_tokens": inputs.batch_tokens}
-        settings = Settings(**given, **loading)
+        settings = Settings(**vars(batch.options), limit=inputs.limit, **loading)
         try:
             outcome = score_configs(model, configs, target, inputs.command, settings, False, add)
         except GestError as error:
@@ -154,22 +138,20 @@ def make_study(
     name: str,
     title: str,
     tables: Sequence[Table],
-    figures: Sequence[Panel],
-    runs: Sequence[Run],
+    figures: Sequence[Panel] = (),
+    runs: Sequence[Run] = (),
     models: Sequence[str] = (),
     sources: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Study:
     """A study of runs (of `models`, by default with their short names); empty tables are left out."""
     named = list(zip(models or model_names(runs), (run.manifest for run in runs), strict=False))
-    limits = dict.fromkeys((model, manifest.settings.get("limit")) for model, manifest in named)
-    limitations = [
-        f"{model}: only the first {limit:,} samples of a config; the paper uses all."
-        for model, limit in limits
-        if limit
-    ]
-    toys = dict.fromkeys(model for model, manifest in named if manifest.metadata.get("toy"))
-    limitations += [f"{model} is {TOY_NOTE}." for model in toys]
+    limitations: dict[str, None] = {}
+    for model, manifest in named:
+        if limit := manifest.settings.get("limit"):
+            limitations[f"{model}: only the first {limit:,} samples of a config; the paper uses all."] = None
+        if manifest.metadata.get("toy"):
+            limitations[f"{model} is {TOY_NOTE}."] = None
     used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
     shown = tuple(table for table in tables if table.rows)
     return Study(name, title, shown, tuple(figures), (*limitations, *notes), used)

@@ -29,7 +29,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs as MetricInputs
 from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
-from gest_dataset.models.names import normalized_name
+from gest_dataset.models.pretrained import normalized_name
 from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import hub_ids, rows_for_model
@@ -76,7 +76,6 @@ class Entry:
     method: str
     result: Result
     printed: Mapping[str, Any]  # the paper's row of the same model, language and method, if any
-    ranges: Mapping[str, str]  # of all printed numbers for the language
     run: Run | None  # if the result is that of one run
 
 
@@ -85,22 +84,20 @@ def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
     first, method = parts[0], parts[-1].method
     run = first.run if len(parts) == 1 else None
     if run is not None:
-        result: Result = LabelledRun(run, first.model, 0).result
+        result: Result = run.result["result"]
     else:
         joined: Any = {name: list(chain(*(part.inputs[name] for part in parts))) for name in first.inputs}
         result = stereoset_icat(**joined)
-    rows = [row for row in published.load(table["published"])["rows"] if row["language"] == first.language]
     printed: Mapping[str, Any] = {}
-    for row in reversed(rows_for_model(rows, first.metadata, "handle")):
+    for row in reversed(rows_for_model(_printed_rows(table, first.language), first.metadata, "handle")):
         # footnote 16: only table 7 has another method for the GPT-2 models
         if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP)):
             printed = row
-    comparable = [row for row in rows if row.get("way", method) == method]
-    ranges = dict.fromkeys(table["statistics"], "")
-    for name in table["statistics"] if comparable else ():
-        values = [row[name] for row in comparable]
-        ranges[name] = f"{min(values):g} to {max(values):g}"
-    return Entry(first.model, first.language, method, result, printed, ranges, run)
+    return Entry(first.model, first.language, method, result, printed, run)
+
+
+def _printed_rows(table: Mapping[str, Any], language: str) -> list[dict[str, Any]]:
+    return [row for row in published.load(table["published"])["rows"] if row["language"] == language]
 
 
 def stereoset(
@@ -165,14 +162,13 @@ def scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str] | None = None) 
     metadata = {run.manifest.model: run.manifest.metadata for run in runs}
     found = []
     for run in runs:
-        own = run.manifest.metadata
+        own, config = run.manifest.metadata, run.manifest.config
         model = base.get(run.manifest.model, run.manifest.model)
-        name = names.get(model, model.rpartition("/")[2])
-        _, language, test = run.manifest.config.split("_")
+        _, language, test = config.split("_")
         method = own["options"].get("intersentence") or METHODS[own["kind"]][0] if test == BETWEEN else ""
-        inputs = statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(run.manifest.config))
-        facts = metadata.get(model, {})
-        found.append(Scored(name, language, test, method, own["kind"], inputs, facts, run))
+        inputs = statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(config))
+        name = names.get(model, model.rpartition("/")[2])
+        found.append(Scored(name, language, test, method, own["kind"], inputs, metadata.get(model, {}), run))
     return found
 
 
@@ -182,9 +178,8 @@ def entries(number: int, scored: Sequence[Scored]) -> list[Entry]:
     for part in scored:
         own = by_model.setdefault((part.model, part.language), {})
         if own.setdefault((part.test, part.method), part) is not part:
-            raise ConfigError(
-                f"There are two runs of {part.model} on stereoset_{part.language}_{part.test}. Give only one."
-            )
+            config = f"stereoset_{part.language}_{part.test}"
+            raise ConfigError(f"There are two runs of {part.model} on {config}. Give only one.")
     found: list[Entry] = []
     for own in by_model.values():
         kind = next((part.kind for part in own.values() if part.kind != NSP), NSP)
@@ -205,10 +200,7 @@ def read_authors_scores(folder: str | Path | None) -> tuple[list[Scored], dict[s
     matches = {path: _FILE.fullmatch(path.name) for path in sorted(Path(folder).glob("*"))}
     files = {path: match for path, match in matches.items() if match and match["language"] in STEREOSET}
     if not files:
-        raise ConfigError(
-            f"{folder} contains no StereoSet scores, which are named like gpt2_GPT2LM_GPT2LM_d_en.json: "
-            f"model, a class for each test, language."
-        )
+        raise ConfigError(f"{folder} contains no StereoSet scores such as gpt2_GPT2LM_GPT2LM_d_en.json.")
     scored = [_scores_of_file(path, match, test) for path, match in files.items() for test in TESTS]
     return scored, {path.name: sha256(path.read_bytes()) for path in files}
 
@@ -245,14 +237,17 @@ def _table(number: int, scored: Sequence[Scored]) -> Table:
     table = TABLES[number]
     rows: list[Row] = []
     for one in found:
+        printed_rows = _printed_rows(table, one.language)
+        comparable = [row for row in printed_rows if row.get("way", one.method) == one.method]
         method = (one.method,) if BETWEEN in table["tests"] else ()
         for name, label in table["statistics"].items():
             value = Estimate.of(one.result, name)
             if name == "macro_icat":  # a mean over targets, without an interval (docs/metrics.md)
                 value = Estimate(value.value, math.nan, math.nan)
             paper = f"{one.printed[name]:g}" if one.printed else ""
-            cells = (label, value, int(one.result["n"]), paper, one.ranges[name])
-            rows.append((one.model, one.language, *method, *cells))
+            values = [row[name] for row in comparable]
+            ends = f"{min(values):g} to {max(values):g}" if values else ""
+            rows.append((one.model, one.language, *method, label, value, int(one.result["n"]), paper, ends))
     note = published.load(table["published"])["note"].partition("Hub names). ")[2]
     name = f"table-{number}"
     return Table.create(name, rows, "table-3-stereoset" if number == 3 else name, printed=note)

@@ -1,10 +1,10 @@
-"""What a study produces: tables next to the papers' numbers, and figures, written to a folder.
+"""What a study produces: tables next to the papers' numbers, and figures, in a folder.
 
     DIR/study.json  everything but the drawings, with the signature, the versions and the command
     DIR/study.html  one self-contained page
     DIR/NAME.csv    each table, and the numbers of each figure
     DIR/NAME.svg    each figure
-    DIR/runs/       the runs of models that the study scored
+    DIR/runs/       MODEL/CONFIG: the runs of models that the study scored, so that it resumes
 
 The titles, columns and notes of all tables are in `tables.yaml`.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from jinja2 import StrictUndefined, Template
 
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
@@ -31,7 +32,7 @@ from gest_dataset.runs.manifest import signature
 from gest_dataset.storage import LOCK, check_folder, csv_text, folder_lock, json_value, write_file, write_json
 from gest_dataset.version import __version__
 
-STUDY, PAGE, RUNS = "study.json", "study.html", "runs"
+STUDY, PAGE, RUNS, CARD = "study.json", "study.html", "runs", "README.md"
 
 # Printed numbers are texts, with the digits of print
 Cell = str | int | float | Estimate | None
@@ -124,9 +125,9 @@ class Study:
         return next(table for table in self.tables if table.name == name)
 
     def to_json(self) -> dict[str, Any]:
-        content = {name: getattr(self, name) for name in ("name", "title", "tables", "notes", "sources")}
-        content["tables"] = [asdict(table) | {"rows": table.rows} for table in self.tables]
-        return dict(json_value({**content, "signature": self.signature}))
+        content = {name: getattr(self, name) for name in ("name", "title", "notes", "sources", "signature")}
+        tables = [asdict(table) | {"rows": table.rows} for table in self.tables]
+        return dict(json_value({**content, "tables": tables}))
 
     def write(self, folder: Path, command: Sequence[str]) -> Path:
         """Write the study into its folder, replacing an earlier one of the same name; return the page."""
@@ -137,9 +138,8 @@ class Study:
                 files[f"{figure.name}.csv"] = figure.csv.encode()
                 files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
             values = {"study": self, "command": shlex.join(command), "version": __version__}
-            template = load_template(Path(__file__).parent / "study.html.jinja")
-            page = template.render(values, **page_assets(), inline_svg=inline_svg)
-            files[PAGE] = page.encode()
+            template = load_template(Path(__file__).with_name("study.html.jinja"))
+            files[PAGE] = template.render(values, **page_assets(), inline_svg=inline_svg).encode()
             content = self.to_json() | {"settings": {"study": self.name}, "versions": versions()}
             write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
@@ -155,3 +155,11 @@ def check_study_folder(folder: Path, name: str) -> list[str]:
     files = [Path(file).name for file in record["files"]] if record else []
     check_folder(folder, {STUDY, PAGE, RUNS, LOCK, *files}, "gest study")
     return files
+
+
+def write_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:
+    """Write the README.md of a folder; its template gets `values`, the command and the version."""
+    options: Any = {"undefined": StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
+    card = Template(template.read_text(encoding="utf-8"), **options)
+    text = card.render(values, command=shlex.join(command), version=__version__)
+    write_file(folder / CARD, text)

@@ -27,8 +27,7 @@ from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panel import Panel, make_panel
 from gest_dataset.report.stereotype_panels import COLOURS, NAMES
 from gest_dataset.runs.folder import Run, sha256
-from gest_dataset.statistics.correlation import mean_correlation
-from gest_dataset.statistics.reliability import variance_shares
+from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study
@@ -59,17 +58,11 @@ def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFra
     found: dict[str, pd.DataFrame] = {}
     for model, paths in files.items():
         if len(paths) not in _TEMPLATES:
-            raise DataError(
-                f"{folder} has {len(paths)} files of {model}. A masked model needs templates 0 to 3, "
-                f"a causal one 0 and 1."
-            )
+            raise DataError(f"{folder} has {len(paths)} files of {model}, not 4 (masked) or 2 (causal).")
         columns = {}
         for template, path in zip(_TEMPLATES[len(paths)], paths, strict=True):
-            try:
-                values = np.loadtxt(path, ndmin=1)
-            except ValueError as error:
-                raise DataError(f"{path} cannot be read: {error}.") from error
-            if len(values) != len(index) or not np.isfinite(values).all():
+            values = np.atleast_1d(np.genfromtxt(path))  # nan where a line is no number
+            if values.shape != index.shape or not np.isfinite(values).all():
                 raise DataError(f"{path} does not have {len(index):,} finite numbers ({AUTHORS_CONFIG}).")
             columns[template] = values * LN10
         found[model] = pd.DataFrame(columns, index=index)

@@ -122,17 +122,15 @@ def topical(
 
 
 def _scores_of_run(one: LabelledRun) -> Scores:
-    run = one.run
+    run, config = one.run, one.run.manifest.config
     if run.manifest.measure == MASCULINE_RATE.name:
         table = run.table.to_pandas().rename(columns={"source": "sentence"}).set_index(_INDEX)
         return Scores(one.label, MT, table["gender"].map(_GENDERS).astype(float).to_frame())
-    wide, config = wide_scores(run.table), run.manifest.config
-    if run.manifest.measure != PAIRS.name:
-        kind = MLM if one.kind == "masked" else GLM
-        return Scores(one.label, kind, _by_sentence(wide, config, "sentence"))
-    # the pairs of a source have the same English sentence
-    values = _by_sentence(wide, config, "source").groupby(level=_INDEX, sort=False).mean()
-    return Scores(one.label, SLAVIC, values)
+    wide = wide_scores(run.table)
+    if run.manifest.measure == PAIRS.name:  # the pairs of a source have the same English sentence
+        values = _by_sentence(wide, config, "source").groupby(level=_INDEX, sort=False).mean()
+        return Scores(one.label, SLAVIC, values)
+    return Scores(one.label, MLM if one.kind == "masked" else GLM, _by_sentence(wide, config, "sentence"))
 
 
 def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
@@ -168,9 +166,8 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     except ImportError:
         return properties
     means = []
-    for sentence in sentences:
-        frequencies = [word_frequency(word, "en") for word in confounders.split_words(sentence)]
-        logs = [math.log(max(frequency, _LEAST_FREQUENCY)) for frequency in frequencies]
+    for words in map(confounders.split_words, sentences):
+        logs = [math.log(max(word_frequency(word, "en"), _LEAST_FREQUENCY)) for word in words]
         means.append(float(np.mean(logs)) if logs else 0.0)
     return properties | {"frequency of words in English": np.array(means)}
 

@@ -64,10 +64,7 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
         if name not in set(rates["model"])
     ]
     if rates.empty:
-        raise ConfigError(
-            "The study needs models with runs on GEST in English and on WinoBias: gest score MODEL --config "
-            "en,winobias, or --model MODEL.\n" + "\n".join(notes)
-        )
+        raise ConfigError("\n".join(["The study needs models with runs on en and on winobias.", *notes]))
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
@@ -84,24 +81,19 @@ def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
     rows = []
     for name, own in by_model.items():
         gest = next((own[config] for config in _GEST_CONFIGS if config in own), None)
-        for config, run in own.items():
-            if gest is None or run.manifest.measure != WINOBIAS.name:
-                continue
-            result = gest.result["result"]
-            ratios = [part["g_s"] for part in template_results(result).values()]
-            scores = wide_scores(gest.table).groupby(level="stereotype").mean().reindex(list(STEREOTYPES))
-            ln_q = scores.mean(axis=1).to_numpy(dtype=float)
-            rows.append(
-                {
-                    "model": name,
-                    "config": config,
-                    "g_s": Estimate.of(result, "g_s"),
-                    "g_s_published": np.mean([math.nan if g is None else g ** (1 / LN10) for g in ratios]),
-                    "strengths": np.where(IS_FEMALE, MALE @ ln_q - ln_q, ln_q - FEMALE @ ln_q),
-                    MEAN: winobias_g_s(run, MEAN),
-                    SUM: winobias_g_s(run, SUM),
-                }
-            )
+        winobias = [run for run in own.values() if run.manifest.measure == WINOBIAS.name]
+        if gest is None or not winobias:
+            continue
+        result = gest.result["result"]
+        g_s = Estimate.of(result, "g_s")
+        ratios = [part["g_s"] for part in template_results(result).values()]
+        published_g_s = np.mean([math.nan if ratio is None else ratio ** (1 / LN10) for ratio in ratios])
+        scores = wide_scores(gest.table).groupby(level="stereotype").mean().reindex(list(STEREOTYPES))
+        ln_q = scores.mean(axis=1).to_numpy(dtype=float)
+        strengths = np.where(IS_FEMALE, MALE @ ln_q - ln_q, ln_q - FEMALE @ ln_q)
+        for run in winobias:
+            both = winobias_g_s(run, MEAN), winobias_g_s(run, SUM)
+            rows.append((name, run.manifest.config, g_s, published_g_s, strengths, *both))
     columns = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
     return pd.DataFrame(rows, columns=columns)
 
@@ -183,7 +175,7 @@ def _figure(rates: pd.DataFrame) -> Panel:
         charts.append(Chart("g_s, GEST", marks, "g_s, WinoBias", title, x_scale="ratio", y_scale="ratio"))
     legend = [legend_entry(model, **style) for model, style in styles.items()]
     figure, note = draw_charts(charts, 4.4, legend if len(legend) <= _MAX_LEGEND else [])
-    columns = [rates[name].tolist() for name in ("model", "config", "g_s", MEAN)]
-    rows = [[model, config, *g_s, *mean] for model, config, g_s, mean in zip(*columns, strict=True)]
+    points = rates[["model", "config", "g_s", MEAN]].itertuples(index=False, name=None)
+    rows = [[model, config, *g_s, *mean] for model, config, g_s, mean in points]
     words: dict[str, Any] = {"note": note, "n": len(charts), "models": len(styles)}
     return make_panel("study-validity", figure, rows, "validity-figure", **words)

@@ -21,7 +21,7 @@ from gest_dataset.errors import ModelError
 from gest_dataset.models.device import BATCH_TOKENS, pick_device, pick_dtype
 from gest_dataset.models.loading import SEQ2SEQ, LoadedModel, load_empty_model
 from gest_dataset.models.prefix_sharing import longest_continuations
-from gest_dataset.models.request import make_request
+from gest_dataset.models.scores import make_request
 from gest_dataset.probes.options import applicable_rules
 from gest_dataset.probes.queries import Input
 from gest_dataset.probes.tokenization import SkipSampleError
@@ -54,11 +54,11 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> dict[str, float]:
     size = loaded.model.num_parameters()
     weights = size * _BYTES.get(model.quantization or "", dtype.itemsize)
     works = [measure_work(loaded, name, model) for name in configs]
-    operations = sum(work.operations for work in works)
+    operations = (1 + model.null) * sum(work.operations for work in works)
     seconds = 0.0
     if configs:
         seconds = operations / measure_speed(device, dtype, config.hidden_size, budget)
-        seconds += _START + weights / _READ_SPEED
+        seconds += (1 + model.null) * (_START + weights / _READ_SPEED)
     # the largest batch: 16 numbers per unit and token in a layer, and the head for each text
     texts = max((budget * work.inputs / work.tokens for work in works), default=0.0)
     activations = budget * 16.0 * config.hidden_size * dtype.itemsize + texts * config.vocab_size * 4.0
@@ -66,9 +66,9 @@ def estimate(model: SuiteModel, configs: Sequence[str]) -> dict[str, float]:
         "size": size,
         "cells": len(configs),
         "tokens": sum(work.tokens for work in works),
-        "FLOP": (1 + model.null) * operations,
+        "FLOP": operations,
         "memory": weights + activations,
-        "hours": (1 + model.null) * seconds / 3600,
+        "hours": seconds / 3600,
     }
 
 
@@ -93,12 +93,12 @@ def measure_work(loaded: LoadedModel, config: str, model: SuiteModel) -> Work:
         inputs = [inputs[index] for index in sorted(set(longest))]
     tokens = sum(len(one.input_ids) for one in inputs)
     decoded = sum(len(one.decoder_ids or ()) for one in inputs)
-    text_config = loaded.model.config.get_text_config()
-    head = 2.0 * sum(map(len, positions.values())) * text_config.hidden_size * text_config.vocab_size
+    size = loaded.model.config.get_text_config()
     number = max(1, len(inputs))
-    passes = len(inputs) * count_operations(loaded, tokens // number, decoded // number)
+    operations = len(inputs) * count_operations(loaded, tokens // number, decoded // number)
+    operations += 2.0 * sum(map(len, positions.values())) * size.hidden_size * size.vocab_size  # of the head
     share = len(request.rows) / max(1, len(rows))
-    return Work(share * len(inputs), share * (tokens + decoded), share * (passes + head))
+    return Work(share * len(inputs), share * (tokens + decoded), share * operations)
 
 
 def count_operations(loaded: LoadedModel, length: int, decoder_length: int = 0) -> float:

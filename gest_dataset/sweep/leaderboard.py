@@ -3,10 +3,11 @@
 Differences are paired by sample; p-values are corrected with Holm's method over all pairs of a config.
 """
 
+import logging
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -29,7 +30,7 @@ from gest_dataset.runs.comparison import Difference, compare_pairs, with_holm
 from gest_dataset.runs.folder import read_run
 from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.storage import csv_text, write_file
-from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, PAGE, RUNS, Cell
+from gest_dataset.sweep.run import DONE, FAILED, PAGE, RUNS, Cell
 from gest_dataset.version import __version__
 
 # Only the first models of a suite are compared in pairs: 36 make 630 pairs of up to a second each
@@ -37,6 +38,7 @@ MAX_COMPARED = 36
 # Holm multiplies the least possible p-value, 2 / (draws + 1), by the number of pairs
 _DRAWS_PER_PAIR = 80
 _POINTS = ("value", "low", "high", "zone_low", "zone_high")
+_ENDS = {"value": "", "low": "_low", "high": "_high"}  # of a number's names in a result
 _SIZES = ("d", "d_low", "d_high")
 _COUNTS = ("scored", "samples", "limit", "parameters")
 COLUMNS = (
@@ -52,18 +54,15 @@ _DIFFERENCES = (
 )
 
 Line = dict[str, Any]
+progress = logging.getLogger("gest_dataset.progress")
 
 
 def write_leaderboard(
-    title: str,
-    cells: Sequence[Cell],
-    folder: Path,
-    command: Sequence[str] = (),
-    on_pair: Callable[[], None] = lambda: None,
+    title: str, cells: Sequence[Cell], folder: Path, command: Sequence[str] = ()
 ) -> list[Line]:
     """Write the page and the tables from the run folders, and return the lines of leaderboard.csv."""
     lines = read_lines(cells, folder)
-    differences, notes = compare_models(lines, folder, on_pair)
+    differences, notes = compare_models(lines, folder)
     table = pa.Table.from_pylist(lines, _SCHEMA)
     write_table(folder / "leaderboard.parquet", table)
     rows = []
@@ -72,12 +71,9 @@ def write_leaderboard(
         values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
         numbers = (found.p_value, one.p_holm, one.n, one.missing)
         rows.append((one.config, one.run, one.baseline, templates, *values, *numbers))
-    for name, text in {
-        "leaderboard.csv": csv_text(COLUMNS, (list(line.values()) for line in table.to_pylist())),
-        "differences.csv": csv_text(_DIFFERENCES, rows),
-        PAGE: render_page(title, lines, differences, notes, command),
-    }.items():
-        write_file(folder / name, text)
+    write_file(folder / "leaderboard.csv", csv_text(COLUMNS, (line.values() for line in table.to_pylist())))
+    write_file(folder / "differences.csv", csv_text(_DIFFERENCES, rows))
+    write_file(folder / PAGE, render_page(title, lines, differences, notes, command))
     return lines
 
 
@@ -105,58 +101,51 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
         line |= {name: metadata.get(name) for name in names}
         line |= {"samples": metadata["asked"], "commit": metadata["revision"], "headline": head}
         line |= {"metric": head.name, "signature": run.manifest.signature}
-        for number, part in template_results(result).items():
+        for number, part in {**template_results(result), 0: result}.items():
+            numbers = {name: part.get(f"{head.name}{end}") for name, end in _ENDS.items()}
+            numbers |= {name: part.get(name) for name in _SIZES}
             if number:
-                lines.append({**line, "template": str(number), **_bounds(part, head)})
-        line |= _bounds(result, head)
-        line |= {name: result.get(name) for name in ("zone_low", "zone_high", "verdict")}
+                lines.append({**line, "template": str(number), **numbers})
+        line |= numbers | {name: result.get(name) for name in ("zone_low", "zone_high", "verdict")}
         limits = (head.null, line["zone_low"], line["zone_high"])
         line["interval"] = _interval(line["low"], line["high"], limits)
     return lines
 
 
-def _bounds(result: Mapping[str, Any], head: Headline) -> Line:
-    ends = {"value": "", "low": "_low", "high": "_high"}
-    values = {name: result.get(f"{head.name}{end}") for name, end in ends.items()}
-    return values | {name: result.get(name) for name in _SIZES}
+def by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """Return the lines of the finished cells of each config."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        if line["status"] == DONE and not line["template"]:
+            groups.setdefault(line["config"], []).append(line)
+    return groups
 
 
 def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
     """Return the lines of the finished cells of each config, the highest score first."""
-    scores: dict[str, list[Line]] = {}
-    for line in lines:
-        if line["status"] == DONE and not line["template"]:
-            scores.setdefault(line["config"], []).append(line)
-    for group in scores.values():
-        group.sort(key=lambda line: (line["value"] is None, -(line["value"] or 0), line["name"]))
-    return scores
+    return {
+        config: sorted(group, key=lambda line: (line["value"] is None, -(line["value"] or 0), line["name"]))
+        for config, group in by_config(lines).items()
+    }
 
 
-def compare_models(
-    lines: Sequence[Line], folder: Path, on_pair: Callable[[], None] = lambda: None
-) -> tuple[list[Difference], dict[str, str]]:
+def compare_models(lines: Sequence[Line], folder: Path) -> tuple[list[Difference], dict[str, str]]:
     """The differences of all pairs of the first models, and a note for each config that lacks some."""
     differences: list[Difference] = []
     notes: dict[str, str] = {}
-    done = [line for line in lines if line["status"] == DONE and not line["template"]]
-    for config in dict.fromkeys(line["config"] for line in done):
-        names = [line["name"] for line in done if line["config"] == config]
+    for config, group in by_config(lines).items():
+        names = [line["name"] for line in group]
         if len(names) < 2:
             continue
         if left_out := len(names[MAX_COMPARED:]):
-            notes[config] = (
-                f"Only the first {MAX_COMPARED} models of the suite are compared; use gest compare for the "
-                f"other {left_out}."
-            )
+            notes[config] = f"Only the first {MAX_COMPARED} models are compared, not the other {left_out}."
         runs = []
         for name in names[:MAX_COMPARED]:
             run = read_run(folder / RUNS / name / config)
             runs.append(replace(run, manifest=replace(run.manifest, model=name)))
-        found = []
+        progress.info("comparing %s models on %s", len(runs), config)
         try:
-            for one in compare_pairs(runs, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))):
-                found.append(one)
-                on_pair()
+            found = list(compare_pairs(runs, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))))
         except GestError as error:
             notes[config] = f"The models were not compared: {error}"
             continue
@@ -176,28 +165,25 @@ def render_page(
     """Render leaderboard.html, a self-contained page in the style of the report."""
     cells = [line for line in lines if not line["template"]]
     scores = scores_by_config(lines)
-    template = load_template(Path(__file__).parent / "leaderboard.html.jinja")
+    sections = [
+        {
+            "config": config,
+            "headline": group[0]["headline"],
+            "verdicts": Counter(line["verdict"] for line in group),
+            "lines": _add_positions(group),
+            "differences": [one for one in differences if one.config == config],
+            "note": notes.get(config, ""),
+        }
+        for config, group in scores.items()
+    ]
+    template = load_template(Path(__file__).with_name("leaderboard.html.jinja"))
     return template.render(
         title=title,
-        models=len({line["name"] for line in cells}),
-        counts=Counter(line["status"] for line in cells if line["status"] != LEFT_OUT),
-        toys=list(dict.fromkeys(line["name"] for line in cells if line.get("toy"))),
+        cells=cells,
         toy_note=TOY_NOTE,
         inline_svg=inline_svg,
-        sections=[
-            {
-                "config": config,
-                "headline": group[0]["headline"],
-                "verdicts": Counter(line["verdict"] for line in group),
-                "lines": _add_positions(group),
-                "differences": [one for one in differences if one.config == config],
-                "note": notes.get(config, ""),
-            }
-            for config, group in scores.items()
-        ],
+        sections=sections,
         panels=checkpoint_panels(scores),
-        failed=[line for line in cells if line["status"] == FAILED],
-        left_out=[line for line in cells if line["status"] == LEFT_OUT],
         interval=_interval,
         command=shlex.join(command),
         version=__version__,
@@ -243,27 +229,15 @@ def _checkpoint_panel(name: str, family: str, config: str, lines: Sequence[Line]
     steps, values, low, high = ([line[key] for line in lines] for key in ("step", "value", "low", "high"))
     style = series_style(0)
     texts = [f"step {line['step']:,}: {head.symbol} {format_number(line['value'])}" for line in lines]
-    chart = Chart(
-        "training step",
-        [Mark(*point, {**style, "markersize": 7}) for point in zip(steps, values, texts, strict=True)],
-        head.symbol,
-        curves=[Curve(steps, values, {"color": style["color"], "linewidth": 1.8}, low=low, high=high)],
-        x_scale="log" if min(steps) > 0 and max(steps) / min(steps) > 100 else "linear",
-        y_scale="ratio" if head.ratio else "linear",
-        y_null=head.null,
-    )
-    figure, cut = draw_charts([chart], 4.2)
+    marks = [Mark(*point, {**style, "markersize": 7}) for point in zip(steps, values, texts, strict=True)]
+    curve = Curve(steps, values, {"color": style["color"], "linewidth": 1.8}, low=low, high=high)
+    x_scale = "log" if min(steps) > 0 and max(steps) / min(steps) > 100 else "linear"
+    scales: Any = {"x_scale": x_scale, "y_scale": "ratio" if head.ratio else "linear", "y_null": head.null}
+    figure, cut = draw_charts([Chart("training step", marks, head.symbol, curves=[curve], **scales)], 4.2)
+    rows = [[line[key] for key in ("name", "step", *_POINTS[:3], "verdict")] for line in lines]
+    columns = ("checkpoint", "step", head.name, "low", "high", "verdict")
+    words: dict[str, Any] = {"symbol": head.symbol, "family": family, "config": config, "number": len(lines)}
+    words |= {"null": format_number(head.null), "ends": f"{texts[0]} to {texts[-1]}"}
     return make_panel(
-        "checkpoints",
-        figure,
-        [[line[key] for key in ("name", "step", *_POINTS[:3], "verdict")] for line in lines],
-        name,
-        ("checkpoint", "step", head.name, "low", "high", "verdict"),
-        symbol=head.symbol,
-        family=family,
-        config=config,
-        number=len(lines),
-        null=format_number(head.null),
-        ends=f"{texts[0]} to {texts[-1]}",
-        note=f"{MANY_INTERVALS_NOTE} {cut}",
+        "checkpoints", figure, rows, name, columns, note=f"{MANY_INTERVALS_NOTE} {cut}", **words
     )

@@ -19,11 +19,9 @@ from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, GestError, OutputError
 from gest_dataset.measures import measure_of
 from gest_dataset.models.loading import name_and_kind
-from gest_dataset.models.names import gguf_path
-from gest_dataset.models.request import suitable_configs
-from gest_dataset.models.score import score_configs
+from gest_dataset.models.pretrained import gguf_path
+from gest_dataset.models.score import score_configs, suitable_configs
 from gest_dataset.probes.options import effective_options
-from gest_dataset.probes.probe import Probe
 from gest_dataset.runs.manifest import MANIFEST, differences, read_manifest
 from gest_dataset.storage import check_folder
 from gest_dataset.sweep.suite import Problems, Suite, SuiteModel
@@ -63,29 +61,26 @@ def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
 
 def list_cells(suite: Suite, folder: Path) -> list[Cell]:
     """Return the cells of a suite with their status, or raise one error that lists all problems."""
-
-    def kind_of(model: SuiteModel) -> str:
-        return "causal" if model.endpoint else name_and_kind(model.model, model)[1]
-
     cells: list[Cell] = []
     problems = Problems()
-    with ThreadPoolExecutor(8) as pool:
-        kinds = [pool.submit(kind_of, model) for model in suite.models]
+    with ThreadPoolExecutor(8) as pool:  # the kinds of models are read from the Hub
+        kinds = [pool.submit(_kind_of, model) for model in suite.models]
     for model, future in zip(suite.models, kinds, strict=True):
         with problems.collect(model.name):
             kind = future.result()
             chosen, left_out = suitable_configs(dict.fromkeys(model.selected, False), kind, model.model)
             for config in chosen:
-                probe = _probe(config)
-                if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
-                    probe.query_builders(kind, model)  # raises if the options do not suit it
-                cells.append(Cell(model, config, DONE if _is_done(model, config, folder) else TO_DO))
+                cells.append(Cell(model, config, DONE if _is_done(model, config, kind, folder) else TO_DO))
             cells += [Cell(model, config, LEFT_OUT, reason) for config, reason in left_out.items()]
     for config in dict.fromkeys(cell.config for cell in cells if cell.status == TO_DO):
         with problems.collect(f"{config} cannot be read"):
             rows_of(config)
     problems.check(suite.name)
     return cells
+
+
+def _kind_of(model: SuiteModel) -> str:
+    return "causal" if model.endpoint else name_and_kind(model.model, model)[1]
 
 
 def sweep(
@@ -97,6 +92,7 @@ def sweep(
 
 
 def jobs_of(cells: Iterable[Cell]) -> list[Job]:
+    """The cells to do, by model."""
     to_do = [cell for cell in cells if cell.status == TO_DO]
     return [list(group) for _, group in groupby(to_do, lambda cell: cell.model.name)]
 
@@ -130,17 +126,14 @@ def run_job(job: Job, device: str, output: Path, command: Sequence[str] = ()) ->
     return [Cell(model, cell.config, *endings.get(cell.config, (DONE,))) for cell in job]
 
 
-def _probe(config: str) -> Probe:
-    return measure_of(list(CONFIGS[config].features), config)[1]
-
-
-def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
-    """Whether a cell has a finished run; raise ConfigError if that was made with other settings."""
+def _is_done(model: SuiteModel, config: str, kind: str, folder: Path) -> bool:
+    """Whether a cell has a finished run; raise ConfigError if its options do not suit it, or differ."""
+    probe = measure_of(list(CONFIGS[config].features), config)[1]
+    if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
+        probe.query_builders(kind, model)
     path = folder / RUNS / model.name / config
-    if not (path / MANIFEST).exists():
-        return False
-    manifest = read_manifest(path)
-    if not manifest.done:
+    manifest = read_manifest(path) if (path / MANIFEST).exists() else None
+    if manifest is None or not manifest.done:
         return False
     actual = {
         "null": 0,
@@ -150,7 +143,6 @@ def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
         "gest_dataset": manifest.versions["gest_dataset"],
         "revision": manifest.metadata["requested_revision"],
     }
-    probe, kind = _probe(config), actual["kind"]
     file = gguf_path(model.model)
     names = ("revision", "endpoint", "limit", "null", "quantization")
     # what the suite leaves open is as in the run
@@ -158,8 +150,8 @@ def _is_done(model: SuiteModel, config: str, folder: Path) -> bool:
         "model": model.model if file is None else file.name,
         "data": fingerprint_of(config),
         "gest_dataset": __version__,
-        "templates": [number for number in probe.query_builders(kind, model) if number],
-        "options": effective_options(model, probe, kind),
+        "templates": [number for number in probe.query_builders(actual["kind"], model) if number],
+        "options": effective_options(model, probe, actual["kind"]),
         "dtype": actual["dtype"] if model.dtype == "auto" else model.dtype,
         "batch_tokens": model.batch_tokens or actual.get("batch_tokens"),
         **{name: getattr(model, name) for name in names},

@@ -101,12 +101,13 @@ def training_step(text: str) -> int | None:
 def find_suite(name: str) -> Path:
     """Find the file of a suite: a path, or the name of a built-in suite such as `gest-english`."""
     path = Path(name)
-    built_in = PAPERS / f"{path.name.removesuffix('.yaml')}.yaml"
     if path.is_file():
         return path
-    if built_in.is_file() and path.parent.name in ("", PAPERS.name):
-        return built_in
-    offered = ", ".join(f"{PAPERS.name}/{file.name}" for file in sorted(PAPERS.glob("*.yaml")))
+    built_in = {f"{PAPERS.name}/{file.name}": file for file in sorted(PAPERS.glob("*.yaml"))}
+    for short, file in built_in.items():
+        if name in (short, file.name, file.stem):
+            return file
+    offered = ", ".join(built_in)
     raise ConfigError(f"The suite {name} does not exist. Give a YAML file or a built-in suite: {offered}.")
 
 

@@ -32,17 +32,16 @@ from gest_dataset.statistics.masculine_rate import (
     unknown_bounds,
 )
 from gest_dataset.translation import sentences
-from gest_dataset.translation.pairs import sources_not_in_gest
+from gest_dataset.translation.pairs import warn_not_in_gest
 from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
 from gest_dataset.translation.translator import Translation, TranslationError, Translator
 from gest_dataset.version import __version__
 
 PUBLISHED = "published:"  # GEST's own translations of 2023, which are a config
-_TEXTS = ("source", "translation", "gender", "rule")
 _SCHEMA = pa.schema(
     [("id", pa.string()), ("stereotype", pa.int32())]
-    + [(name, pa.string()) for name in _TEXTS]
+    + [(name, pa.string()) for name in ("source", "translation", "gender", "rule")]
     + [("evidence", pa.list_(pa.string())), ("conflict", pa.bool_()), ("problem", pa.string())]
 )
 # What identifies a run besides the convention; `rules` only of languages whose rules a user has added
@@ -85,11 +84,6 @@ class Experiment:
         texts = sentences.texts_to_translate(gest, self.system)
         return sentences.join_translations(gest, self.translate(texts))
 
-    def not_in_gest(self) -> dict[str, Any]:
-        """The number of sources in a table of translations that are not in GEST, and the first ones."""
-        is_table = sentences.is_file(self.system) and self.lines is None
-        return sources_not_in_gest(self.system, self.language) if is_table else {"count": 0, "examples": []}
-
 
 def prepare(
     system: str,
@@ -120,6 +114,8 @@ def prepare(
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
     elif not is_published:
         translator = open_translator(system, language, **loading)
+        if sentences.is_file(system):
+            warn_not_in_gest(system, language)
         identity = (translator.name, translator.revision, translator.settings)
     data, rules = f"{language}_translations" if is_published else "en", rules_hash(language)
     settings = {
@@ -171,14 +167,14 @@ class MasculineRates(RunResult):
     def signature(self) -> str:
         """One line that identifies the measurement, to print next to a number."""
         m = self.metadata
+        names = ("translator", "language", "parser", "rules", "limit", "convention")
         return signature(
             gest=m["config"],
             data=m["data_fingerprint"],
             measure=m["measure"],
             system=m["system"],
             revision=m["revision"].removeprefix("sha256:"),
-            **{name: m.get(name) for name in ("translator", "language", "parser", "rules", "limit")},
-            convention=m["convention"],
+            **{name: m.get(name) for name in names},
             version=m["gest_dataset"],
         )
 
@@ -261,7 +257,6 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
         "samples": len(rows),
         "known": sum(row["gender"] != UNKNOWN for row in rows),
         "conflicts": sum(row["conflict"] for row in rows),
-        "not_in_gest": experiment.not_in_gest(),
         "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),
         "seconds": perf_counter() - start,
         "gest_dataset": __version__,

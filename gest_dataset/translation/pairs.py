@@ -6,15 +6,19 @@ prompt. The two translations are a pair if exactly one word differs, both its fo
 paper's appendix G; it removes words that differ by chance, and variants with both genders.
 """
 
+import html
+import logging
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import datasets
+import regex
 import yaml
 from jinja2 import StrictUndefined, Template
 
@@ -29,10 +33,11 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, write_file, write_json
 from gest_dataset.translation import sentences as gest
-from gest_dataset.translation.quotation import quotation
 from gest_dataset.translation.sentences import GestSentence, TranslatedSentence
 from gest_dataset.translation.translator import Translation
 from gest_dataset.version import __version__
+
+logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 Translate = Callable[[Sequence[str]], Mapping[str, Translation]]  # texts -> translations by text
@@ -53,6 +58,22 @@ _OTHER = {MALE: FEMALE, FEMALE: MALE}
 _FINAL = re.compile(r"[.!?…]+$")
 _CARD = Path(__file__).with_suffix(".md.jinja")
 
+# Quotations in translated prompts
+_MARKS = frozenset("\"'„“”«»‚‘’‹›")
+_APOSTROPHES = frozenset("'’‘")
+_LOW = frozenset("„‚")
+_BEFORE = frozenset("([:—–-")  # like white space: the next mark opens
+_AFTER = frozenset(".,;:!?…)]") | _MARKS  # like white space: the mark before it closes
+# What other ways of writing a mark are replaced with; `''` and ,, are two characters each
+_WRITTEN = {'\\"': '"', "\\'": "'", "``": '"', "''": '"', ",,": "„", "<<": "«", ">>": "»"}
+
+_COLON = re.compile(r"(?P<frame>[^:\"„“”«»‹›]+:)\s*(?=\S)")
+_DASHES = re.compile(r"[—–-]\s*(?P<speech>\S.*?)(?:,|(?<=[.!?…]))\s*[—–-]\s+\S.*", re.DOTALL)
+_DASH = re.compile(r"[—–-]\s*")
+_FRAME_WORDS = 6  # the longest attribution before a sentence: `Tento muž sa ma opýtal:` has five
+_WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+")
+_END_OF_TEXT = re.compile(r"[\s.!?…]*$")
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -64,21 +85,6 @@ class Pairs:
     left_out: dict[str, list[str]]
 
 
-def sources_not_in_gest(system: str, language: str) -> dict[str, Any]:
-    """`not_in_gest` of the sources in a file of translations."""
-    path = Path(system.replace("{language}", language).removeprefix("file:")).expanduser()
-    return not_in_gest(gest.read_translations(path, language)["source"])
-
-
-def not_in_gest(texts: Iterable[str]) -> dict[str, Any]:
-    """How many texts are neither sentences of GEST (1.1 or 1.0) nor prompts for pairs, and the first ones."""
-    sentences = gest.texts_to_translate(gest.gest_sentences(), "file:")
-    prompts = (prompt_for(frame, text, one) for frame in FRAMES for text in sentences for one in _OTHER)
-    known = {"", *sentences, *prompts}
-    unknown = [text for text in dict.fromkeys(texts) if text.strip() not in known and text not in known]
-    return {"count": len(unknown), "examples": unknown[:3]}
-
-
 def prompt_for(frame: str, sentence: str, gender: str) -> str:
     """The prompt for a translation in a gender.
 
@@ -87,6 +93,19 @@ def prompt_for(frame: str, sentence: str, gender: str) -> str:
     """
     male, female = FRAMES[frame]
     return (female if gender == FEMALE else male).replace("{}", sentence, 1)
+
+
+def warn_not_in_gest(system: str, language: str) -> None:
+    """Warn of texts in a file of translations that are neither sentences of GEST nor prompts for pairs."""
+    path = Path(system.replace("{language}", language).removeprefix("file:")).expanduser()
+    sentences = gest.texts_to_translate(gest.gest_sentences(), "file:")
+    prompts = (prompt_for(frame, text, one) for frame in FRAMES for text in sentences for one in _OTHER)
+    known = {"", *sentences, *prompts}
+    sources = dict.fromkeys(gest.read_translations(path, language)["source"])
+    unknown = [text for text in sources if text not in known and text.strip() not in known]
+    if unknown:
+        examples = "".join(f"\n    {text!r}" for text in unknown[:3])
+        logger.warning("%s: %d x not a sentence of GEST, so not used%s", path.name, len(unknown), examples)
 
 
 def make_pairs(
@@ -167,7 +186,6 @@ def write_pairs(
     pairs: Pairs,
     settings: Mapping[str, Any],
     command: Sequence[str],
-    unknown: Mapping[str, Any],  # sources of a file that are not in GEST
 ) -> None:
     """Write the settings first and the card last: what a card names is complete."""
     yields = {
@@ -179,7 +197,6 @@ def write_pairs(
         "dropped": {reason: len(ids) for reason, ids in pairs.left_out.items()},
         "pairs": len(pairs.rows),
         "left_out": pairs.left_out,
-        "not_in_gest": dict(unknown),
     }
     write_json(out / YIELDS, yields)
     features = features_of(KIND_FIELDS["pairs"])
@@ -199,3 +216,87 @@ def write_pairs(
         licence=CONFIGS["en"].licence,
     )
     write_file(out / CARD, f"{card}\n")
+
+
+def quotation(answer: str) -> str | None:
+    """The sentence that a translated prompt quotes; None if there is none.
+
+    Translators change the marks (`„…“ “…” "…" «…» »…« ‚…‘ '…'`), drop one or both of them, move the
+    attribution behind the sentence, or use dashes. Whether a mark opens or closes is read from the characters
+    next to it, because `“` opens in English and closes in Slovak.
+
+    >>> quotation('Muž povedal: "Som unavený."')
+    'Som unavený.'
+    >>> quotation("„Som unavená,“ povedala žena.")
+    'Som unavená'
+    >>> quotation("Muž povedal, že je unavený.") is None
+    True
+    """
+    text = html.unescape(answer)
+    for written, mark in _WRITTEN.items():
+        text = text.replace(written, mark)
+    text = " ".join(text.split())
+    colon = _COLON.match(text)
+    if colon and len(_WORD.findall(colon["frame"])) <= _FRAME_WORDS:
+        rest = text[colon.end() :]
+        while rest.startswith(colon["frame"]):  # `Žena: Žena: …`
+            rest = rest.removeprefix(colon["frame"]).lstrip()
+        return _unwrapped(_DASH.sub("", rest, count=1) if _DASH.match(rest) else rest) or None
+    dashes = _DASHES.fullmatch(text)
+    if dashes:
+        return dashes["speech"]
+    start = next((position for position, opens in _marks(text) if opens), None)
+    if start is None or len(_WORD.findall(text[:start])) > _FRAME_WORDS:
+        return None
+    marks = [(position, opens) for position, opens in _marks(text) if position >= start]
+    depths = zip(marks, _depths(marks), strict=True)
+    end = next((position for (position, _), depth in depths if depth == 0), None)
+    if end is None or not _WORD.search(text[end:]):
+        return _unwrapped(text[start:]) or None
+    attribution_follows = start == 0 and not any(opens for _, opens in _marks(text[end + 1 :]))
+    return text[1:end].rstrip(" ,") or None if attribution_follows else None
+
+
+def _marks(text: str) -> Iterator[tuple[int, bool]]:
+    """The quotation marks of a text: position, and whether it opens."""
+    depth, opened = 0, -1
+    for position, letter in enumerate(text):
+        if letter not in _MARKS:
+            continue
+        before, after = text[position - 1 : position], text[position + 1 : position + 2]
+        if letter in _APOSTROPHES and before.isalnum() and after.isalnum():
+            continue
+        free_before = not before or before.isspace() or before in _BEFORE or opened == position - 1
+        free_after = not after or after.isspace() or after in _AFTER
+        opens = letter in _LOW or (depth == 0 if free_before == free_after else free_before)
+        depth = max(0, depth + (1 if opens else -1))
+        opened = position if opens else opened
+        yield position, opens
+
+
+def _depths(marks: Iterable[tuple[int, bool]]) -> list[int]:
+    """How many quotations are open behind each mark."""
+    return list(accumulate(1 if opens else -1 for _, opens in marks))
+
+
+def _unwrapped(text: str) -> str:
+    """A quotation without its marks; marks inside of it stay, and one of the two may be missing.
+
+    >>> _unwrapped("„To nedáva zmysel,“ kričal som.“")
+    '„To nedáva zmysel,“ kričal som.'
+    """
+    marks = list(_marks(text))
+    if not marks:
+        return text.strip()
+    (first, opens), (last, still_open) = marks[0], marks[-1]
+    starts = first == 0 and opens
+    ends = not still_open and _END_OF_TEXT.match(text, last + 1) is not None
+    tail = text[last + 1 :]
+    whole = [text[1:last] + tail] if starts and ends and last > 0 else []
+    half = [text[:last] + tail] if ends else []
+    half += [text[1:]] if starts else []
+    for candidate in (*whole, text, *half):
+        depths = _depths(_marks(candidate)) or [0]
+        if min(depths) >= 0 and depths[-1] == 0:
+            return candidate.strip() if candidate == text else _unwrapped(candidate.strip())
+    return text.strip()

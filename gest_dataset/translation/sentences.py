@@ -1,7 +1,7 @@
 """English sentences to translate, GEST's sentences with their translations, and files of translations."""
 
 import hashlib
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.data.rows import rows_of
 from gest_dataset.data.tables import is_table, read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError, UnsupportedLanguageError
-from gest_dataset.gender import languages, texts
+from gest_dataset.gender import languages, parsing
 from gest_dataset.storage import update_hash
-from gest_dataset.translation.translator import Batch, Translation, TranslationError, Translator
+from gest_dataset.translation.translator import Batches, Translation, TranslationError, Translator
 
 TEXT = "sentence"  # the column that is translated
 SAME = "not translated: still the English sentence"
@@ -69,7 +69,7 @@ def problem_of(made: Translation, language: str) -> str:
         return made.problem
     if made.translation == made.source:
         return "not translated: the same as the source"
-    return texts.problem(made.translation, language) if language in languages() else ""
+    return parsing.problem(made.translation, language) if language in languages() else ""
 
 
 def gest_sentences(limit: int | None = None) -> list[GestSentence]:
@@ -137,7 +137,7 @@ def join_translations(
     return samples
 
 
-# ---- translations that were made elsewhere: CSV, TSV, JSONL, Parquet or a dataset saved to disk ------------
+# ---- translations that were made elsewhere: CSV, TSV, JSONL or Parquet -------------------------------------
 
 
 def open_file(name: str, language: str) -> Translator:
@@ -147,19 +147,18 @@ def open_file(name: str, language: str) -> Translator:
         raise ConfigError(f"There is no file {path}.")
     digest = hashlib.sha256()
     try:
-        for part in [path] if path.is_file() else sorted(path.rglob("data-*.arrow")):
-            update_hash(digest, part)
+        update_hash(digest, path)
     except OSError as error:
         raise TranslationError(f"{path} cannot be read: {error}.") from error
 
-    def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
+    def translate(texts: Sequence[str]) -> Batches:
         rows: dict[str, dict[str, int]] = {}  # source -> translation -> number of its first row
         for number, source, translation in read_translations(path, language).itertuples():
             rows.setdefault(source, {}).setdefault(translation, number)
-        yield Batch([_look_up(text, rows.get(text, {}), path.name) for text in texts])
+        yield [_look_up(text, rows.get(text, {}), path.name) for text in texts]
 
     revision = f"sha256:{digest.hexdigest()[:16]}"
-    return Translator(f"file:{path.name}", revision, "", translate, unit="texts", cached=False)
+    return Translator(f"file:{path.name}", revision, "", translate, cached=False)
 
 
 def _look_up(text: str, row_of: Mapping[str, int], name: str) -> Translation:

@@ -7,11 +7,11 @@ off. A new service is a function that opens its client and an entry in services.
 import logging
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from time import perf_counter, sleep
+from time import sleep
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,7 +21,7 @@ from gest_dataset.errors import ConfigError, UnsupportedLanguageError, import_ex
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.retry import RetryPolicy, parse_retry_after
 from gest_dataset.translation.translator import (
-    Batch,
+    Batches,
     Translation,
     TranslationError,
     TranslationStoppedError,
@@ -121,7 +121,7 @@ def open_service(name: str, language: str) -> Translator:
     return Translator(name, "", settings, lambda texts: _translate(texts, service, language))
 
 
-def _translate(texts: Sequence[str], service: Service, language: str) -> Generator[Batch, None, None]:
+def _translate(texts: Sequence[str], service: Service, language: str) -> Batches:
     if not any(all(os.environ.get(name) for name in group) for group in service.keys):
         keys = " or ".join(" and ".join(group) for group in service.keys)
         raise TranslationError(f"{service.title} needs a key: set {keys} in the environment.")
@@ -129,14 +129,12 @@ def _translate(texts: Sequence[str], service: Service, language: str) -> Generat
     for batch in _batches(texts, service):
         if len(batch) == 1 and len(batch[0].encode()) > service.size:
             problem = f"longer than the {service.size:,} bytes that {service.title} accepts"
-            yield Batch([Translation(batch[0], "", problem)])
+            yield [Translation(batch[0], "", problem)]
             continue
-        start = perf_counter()
         answers = _with_retries(partial(send, batch), service, language)
         if len(answers) != len(batch) or not all(isinstance(answer, str) for answer in answers):
             raise TranslationError(f"{service.title} returned {answers!r:.300} for {len(batch)} texts.")
-        made = [Translation.of(text, answer) for text, answer in zip(batch, answers, strict=True)]
-        yield Batch(made, sum(map(len, batch)), perf_counter() - start)
+        yield [Translation.of(text, answer) for text, answer in zip(batch, answers, strict=True)]
 
 
 def _batches(texts: Sequence[str], service: Service) -> Iterator[list[str]]:

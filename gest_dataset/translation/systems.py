@@ -32,8 +32,6 @@ class Translated:
     cached: int
     new: int
     failed: int
-    units: int  # that were translated now
-    seconds: float  # without loading
     stopped: str = ""  # why the translator could not finish
 
 
@@ -61,9 +59,11 @@ def open_translator(
         raise ConfigError("Only a chat model has an endpoint: --system chat:MODEL --endpoint URL.")
     if revision is not None and kind != "hf":
         raise ConfigError(f"{system!r} has no revisions; only hf: models do.")
-    if kind == "hf" and name:
-        from gest_dataset.translation.huggingface import open_model  # imports torch
+    if kind in ("hf", "chat") and name:
+        from gest_dataset.translation.models import open_chat, open_model  # imports torch
 
+        if endpoint is not None:
+            return open_chat(name, language, endpoint)
         try:
             return open_model(name, language, device, dtype, batch_tokens, revision)
         except ModelError as error:
@@ -71,10 +71,6 @@ def open_translator(
             if missing and is_template:
                 raise UnsupportedLanguageError(str(error)) from error
             raise
-    if endpoint is not None and name:
-        from gest_dataset.translation.chat import open_chat  # imports transformers
-
-        return open_chat(name, language, endpoint)
     if kind == "file" and name:
         return open_file(name, language)
     if system in SERVICES:
@@ -88,7 +84,6 @@ def translate(
     language: str,
     *,
     store: str | Path | None = None,
-    progress: bool = True,
     **loading: Any,
 ) -> list[Translation]:
     """Translate English texts, in their order.
@@ -98,24 +93,19 @@ def translate(
     translation has a `problem`; an error is raised if nothing at all could be translated.
     """
     translator = open_translator(system, language, **loading)
-    return translate_all(texts, translator, language, store=store, progress=progress).translations
+    return translate_all(texts, translator, language, store).translations
 
 
 def translate_all(
-    texts: Sequence[str],
-    translator: Translator,
-    language: str,
-    *,
-    store: str | Path | None = None,
-    progress: bool = True,
+    texts: Sequence[str], translator: Translator, language: str, store: str | Path | None = None
 ) -> Translated:
     """Translate with an open translator, and report the work."""
     done = {text: Translation(text, "", "empty text") for text in texts if not text.strip()}
     wanted = [text for text in dict.fromkeys(texts) if text not in done]
     identity = (translator.name, translator.revision, translator.settings, language)
     keys = {text: cache_key(*identity, text) for text in wanted}
-    folder = Path(store) if store else default_folder()
-    units, seconds, stopped = 0, 0.0, ""
+    folder = Path(store) if store else cache_directory().parent / "translations"
+    stopped = ""
     path = folder / "translations.sqlite3" if translator.cached else Path(":memory:")
     with ResponseCache(path) as cache:
         stored = cache.get(keys.values())
@@ -127,7 +117,7 @@ def translate_all(
             initial=len(wanted) - len(missing),
             desc=f"{translator.name} to {language}",
             unit="texts",
-            disable=None if progress and missing else True,
+            disable=None if missing else True,
         )
         lines = ProgressWriter(len(wanted), "texts")
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
@@ -136,13 +126,11 @@ def translate_all(
         try:
             with lock, bar, closing(translator.translate(missing)) as batches:
                 for batch in batches if missing else ():
-                    made = {one.source: one for one in batch.translations}
+                    made = {one.source: one for one in batch}
                     # an empty translation was paid for as well
                     paid = [one for one in made.values() if one.problem in ("", EMPTY)]
                     cache.put({keys[one.source]: {"translation": one.translation} for one in paid})
                     done |= made
-                    units += batch.units
-                    seconds += batch.seconds
                     bar.update(len(made))
                     lines.update(len(done))
         except TranslationStoppedError as error:
@@ -156,8 +144,6 @@ def translate_all(
         cached=len(wanted) - len(missing),
         new=sum(text in done and not done[text].problem for text in missing),
         failed=len({made.source for made in translations if made.problem}),
-        units=units,
-        seconds=seconds,
         stopped=stopped,
     )
 
@@ -173,8 +159,3 @@ def translate_distinct(
             f"rerun the same command to resume."
         )
     return {made.source: made for made in work.translations}
-
-
-def default_folder() -> Path:
-    """The folder of cached translations."""
-    return cache_directory().parent / "translations"

@@ -26,13 +26,7 @@ class Translation:
         return cls(text, answer, "" if answer.strip() else EMPTY)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Some translations, and the work they took in the translator's unit and in seconds."""
-
-    translations: Sequence[Translation]
-    units: int = 0
-    seconds: float = 0.0
+Batches = Generator[list[Translation], None, None]
 
 
 @dataclass(frozen=True)
@@ -40,15 +34,14 @@ class Translator:
     """A system that translates from English to one language.
 
     Equal `name`, `revision` and `settings` mean equal translations. `translate` yields every text once, in
-    any order, and loads the model or connects when the first batch is requested. Its work is counted in
-    `unit`; `cached` is False if its translations need not be stored. `device` is that of a loaded model.
+    any order, and loads the model or connects when the first batch is requested. `cached` is False if its
+    translations need not be stored. `device` is that of a loaded model.
     """
 
     name: str
     revision: str
     settings: str
-    translate: Callable[[Sequence[str]], Generator[Batch, None, None]]
-    unit: str = "characters"
+    translate: Callable[[Sequence[str]], Batches]
     cached: bool = True
     device: Any = None
 

@@ -41,10 +41,10 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     for text in (
         "hi.csv: 36 rows, 34 accepted\n",
-        "rejected: 1 x not a sentence of GEST\n    row 35: no such sentence\n",
-        "rejected: 1 x a duplicate\n    row 36: I slept in the forest without a tent.\n",
+        "rejected: 1 x not a sentence of GEST\n",
+        "rejected: 1 x a duplicate\n",
         "hi_variants.csv: 34 rows, 34 accepted\n",
-        'hi_pairs: import gest_dataset, then load_dataset("gest", "hi_pairs")',
+        'hi_pairs: 34 rows; import gest_dataset, then load_dataset("gest", "hi_pairs")',
     ):
         assert text in done.stdout
     (path,) = re.findall(r"Rejected rows: (.*)", done.stderr)
@@ -56,12 +56,6 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     listed = json.loads(gest("list", "--json").stdout)
     assert listed["groups"]["added"] == ["hi_pairs", "hi_translations"]
     assert "The licence of your files is recorded as unknown." in done.stderr
-    again = json.loads(gest(*hindi, "--json").stdout)
-    assert again["configs"] == {"hi_translations": 34, "hi_pairs": 34}
-    assert again["files"]["hi.csv"]["rejected"]["not a sentence of GEST"] == {
-        "count": 1,
-        "examples": ["row 35: no such sentence"],
-    }
     assert gest("build", "--config", "added", "--output", "x").returncode == 0
     card = (tmp_path / "x" / "README.md").read_text(encoding="utf-8")
     assert "## GEST in Hindi" in card
@@ -74,7 +68,7 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     assert "is recorded as unknown" not in gest(*hindi, *own).stderr
     assert gest("build", "--config", "added", "--output", "x").returncode == 0
     card = (tmp_path / "x" / "README.md").read_text(encoding="utf-8")
-    assert "(https://example.org/hi)" in card
+    assert "| https://example.org/hi |" in card
     assert "cc-by-4.0" in card.partition("configs:")[0]
     assert gest("add-language", "hi", "--remove").stdout == "Removed: hi_translations, hi_pairs\n"
 
@@ -166,7 +160,7 @@ def shell(tmp_path: Path, script_environment: Mapping[str, str], mirror: Path) -
 @pytest.mark.slow
 def test_from_two_files_to_another_machine(shell: Shell, tmp_path: Path) -> None:
     """The page's first half: under ten commands, the last one without anything of ours."""
-    lines = [*blocks("What you bring"), *blocks("Step by step")]
+    lines = [*blocks("What you need"), *blocks("Step by step")]
     assert len(lines) == 7
     *before, elsewhere = lines
     folder = tmp_path / "work"

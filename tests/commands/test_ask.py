@@ -13,15 +13,15 @@ from tests.commands.conftest import Gest
 from tests.support.chats import MODEL, chatting, planted
 
 
-def test_estimate_run_and_reread(gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_and_reread(gest: Gest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = load_dataset("gest", "en", split="test").to_list()
     genders = {row["sentence"]: STEREOTYPES[row["stereotype"]].gender for row in rows}
     with chatting(planted(genders, 0, 1, 0.1)) as server:
         given = ("ask", "--endpoint", server.url, "--model", MODEL)
-        done = gest(*given, "--price-in", "1", "--price-out", "1", "--yes")
+        done = gest(*given, "--price-in", "1", "--price-out", "1")
         assert done.returncode == 0, done.stderr
-        assert "396 prompts to send: about 19,800 tokens in, 1,584 out, " in done.stderr
-        assert " x refused\n    I'm sorry, but I cannot answer that." in done.stdout
+        assert "19,800 tokens in, 1,584 out, cost 0.0214." in done.stdout
+        assert " x refused" in done.stdout
         folder = tmp_path / "gest-runs" / MODEL / "choice"
         page = (folder / "report.html").read_text(encoding="utf-8")
         assert "I&#39;m sorry, but I cannot answer that." in page

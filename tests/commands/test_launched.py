@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gest_dataset.commands import launched
+from gest_dataset import cli
 from gest_dataset.errors import ConfigError
 from gest_dataset.runs import read_run
 from tests.support import zoo
@@ -62,11 +62,11 @@ def test_an_error_is_printed_once(arguments: tuple[str, ...], message: str, tmp_
 def second_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(launched, "_GRACE", 0.0)
+    monkeypatch.setattr(cli, "_GRACE", 0.0)
 
 
 def _run(message: str, code: int) -> None:
-    with launched.only_main_prints():
+    with cli.only_main_prints():
         sys.stdout.write("a table")
         sys.stderr.write(message)
         sys.exit(code)
@@ -83,9 +83,9 @@ def test_other_processes_print_only_their_own_errors(
 
 
 def test_commands_that_run_in_one_process(request: pytest.FixtureRequest) -> None:
-    launched.check(["ask", "bert"])
+    cli.check_launcher(["ask", "bert"])
     request.getfixturevalue("second_of_two")
-    launched.check(["score", "bert"])
-    launched.check(["--help"])
+    cli.check_launcher(["score", "bert"])
+    cli.check_launcher(["--help"])
     with pytest.raises(ConfigError, match="`gest ask` runs in one process, but the launcher has started 2"):
-        launched.check(["ask", "bert"])
+        cli.check_launcher(["ask", "bert"])

@@ -15,9 +15,9 @@ from types import SimpleNamespace
 import pytest
 from datasets import load_dataset
 
-from gest_dataset.commands import tables
 from gest_dataset.gender import parsers as module
 from gest_dataset.gender.parsers.conllu import Parser
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.folder import read_run
 from gest_dataset.translation import services, systems
@@ -62,11 +62,10 @@ def test_a_run_on_a_file(gest: Gest, tmp_path: Path) -> None:
     result = run.result["result"]
     for name in ("f_s", "f_m"):
         line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{name}  "))
-        assert f" {result[name]:.3f} " in line
-        assert tables.span(Estimate.of(result, name), 3) in line
+        assert all(text in line for text in Estimate.of(result, name).texts)
     for stereotype, p in enumerate(result["p"], start=1):
         line = next(line for line in done.stdout.splitlines() if line.strip().startswith(f"{stereotype} "))
-        assert f" {p:.3f} " in line
+        assert f" {format_number(p)} " in line
     again = gest(*ON_FILE, "--json")
     content = json.loads(again.stdout)
     assert {name: content[name] for name in result} == result
@@ -93,9 +92,7 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     write_rows(tmp_path / "bad.csv", [*rows.values(), {"from": doubled, "to": "Iné."}, *unknown])
     done = gest("masculine-rate", "--translations", "bad.csv", *SLOVAK)
     assert done.returncode == 0, done.stderr
-    assert "bad.csv: 2 x not a sentence of GEST\n    'I am not in GEST.'\n" in done.stderr
-    content = json.loads(gest("masculine-rate", "--translations", "bad.csv", *SLOVAK, "--json").stdout)
-    assert content["not_in_gest"] == {"count": 2, "examples": ["I am not in GEST.", "Nor am I."]}
+    assert "bad.csv: 2 x not a sentence of GEST, so not used\n    'I am not in GEST.'\n" in done.stderr
     run = read_run(tmp_path / "gest-runs" / "bad" / "sk")
     bad = {row["id"]: row["problem"] for row in run.table.to_pylist() if row["problem"]}
     skipped = run.result["skipped"]
@@ -109,10 +106,8 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     }
     assert len(bad) == len(reasons)
     for source, reason in reasons.items():
-        name = f"gest-{number[source]:04d}"
-        assert reason in bad[name]
+        assert reason in bad[f"gest-{number[source]:04d}"]
         assert reason in done.stderr
-        assert name in done.stderr
 
 
 def mirror_lines() -> list[str]:
@@ -175,10 +170,10 @@ def test_several_languages(gest: Gest, tmp_path: Path, two_languages: tuple[str,
     slovak, czech, summary = done.stdout.splitlines()
     run = read_run(tmp_path / "all" / "sk")
     result = run.result["result"]
-    value, low, high = (tables.format_value(result[f"f_s{end}"], 3) for end in ("", "_low", "_high"))
+    value, low, high = (format_number(result[f"f_s{end}"]) for end in ("", "_low", "_high"))
     assert slovak.startswith(f"sk f_s {value} [{low} to {high}] ")
     assert slovak.endswith(f" {run.manifest.metadata['known']}/34")
-    assert re.fullmatch(r"cs f_s - too few samples \d+/34", czech)
+    assert re.fullmatch(r"cs f_s – too few samples \d+/34", czech)
     assert summary.startswith("2 languages: ")
     assert done.stderr.splitlines()[-1] == "Report: all/report.html"
     again = gest(*two_languages, "--output", "all", "--json")
@@ -217,7 +212,7 @@ def test_a_system_that_lacks_a_language(gest: Gest, two_languages: tuple[str, ..
     assert (list(content["lacking"]), content["failed"]) == (["hr"], {})
     none = gest(*arguments, "--language", "hr,be")
     assert none.returncode == 2
-    assert "no published translations by 'published:deepl' to Belarusian" in none.stderr
+    assert "no published translations by 'published:deepl' to Croatian" in none.stderr
 
 
 def test_an_interrupted_run_translates_and_parses_nothing_twice(
@@ -236,7 +231,7 @@ def test_an_interrupted_run_translates_and_parses_nothing_twice(
 
     parsers = {**module.PARSERS, "stanza": lambda language, model: Parser("counting", parse)}
     monkeypatch.setattr(module, "PARSERS", parsers)
-    monkeypatch.setattr(systems, "default_folder", lambda: tmp_path / "store")
+    monkeypatch.setattr(systems, "cache_directory", lambda: tmp_path / "store" / "datasets")
     monkeypatch.setitem(services.SERVICES, "deepl", replace(services.SERVICES["deepl"], texts=10))
     monkeypatch.setenv("DEEPL_AUTH_KEY", "k3y")
     with loopback.serving(loopback.deepl) as server:

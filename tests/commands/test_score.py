@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,8 +17,9 @@ from gest_dataset.builders import CONFIGS, GROUPS
 from gest_dataset.commands import gates, tables
 from gest_dataset.errors import ModelError, SourceError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.result import compute_result, with_verdict
-from gest_dataset.models import names
+from gest_dataset.models import pretrained
 from gest_dataset.models import score as score_module
 from gest_dataset.models.scorers import LanguageModelScorer
 from gest_dataset.published.models import rank_among_published
@@ -46,11 +46,10 @@ def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
         for place, stereotype in enumerate(STEREOTYPES.values()):
             label = f"{stereotype.id:2} {stereotype.name}"
             line = next(line for line in section.splitlines() if label in line)
-            assert f" {tables.format_value(part['q'][place])} " in line
-            assert "●" in line
+            assert f" {format_number(part['q'][place])} " in line
             (line,) = (line for line in side_by_side.splitlines() if label in line)
-            assert line.split()[number] == tables.format_value(part["q"][place])
-    assert re.search(rf"mean\s+{run.result['result']['g_s']:.2f}", shown)
+            assert line.split()[number] == format_number(part["q"][place])
+    assert re.search(rf"mean\s+{format_number(run.result['result']['g_s'])}", shown)
     published = rank_among_published(run.manifest.metadata, run.result["result"])
     assert published is not None
     assert published.text() in " ".join(shown.split())
@@ -79,7 +78,7 @@ def test_several_configs(gest: Gest) -> None:
         run = read_run(f"all/{name}")
         facts, result = run.manifest.metadata, run.result["result"]
         head = MEASURES[run.manifest.measure].headline(result)
-        assert line.startswith(f"{name} {head.symbol} {tables.format_value(result[head.name])} [")
+        assert line.startswith(f"{name} {head.symbol} {format_number(result[head.name])} [")
         assert line.endswith(f" {facts['scored']:,}/{facts['asked']:,} new")
     assert re.search(rf"^{len(wanted)} configs: .*; {len(wanted)} new$", lines[len(wanted)])
     assert done.stderr.splitlines()[-1] == "Report: all/report.html"
@@ -88,7 +87,7 @@ def test_several_configs(gest: Gest) -> None:
     assert f"; {len(wanted)} kept" in verbose.stdout
     for config, output, message in (
         ("en,winobias", "all/en", "which is not part of a folder of runs"),
-        ("en", "all", "all contains several runs"),
+        ("en", "all", "which is not part of a run"),
     ):
         refused = gest("score", "bert", "--config", config, "--output", output)
         assert refused.returncode == 1
@@ -100,12 +99,12 @@ def test_the_headline_of_a_line() -> None:
     measure = MEASURES["winobias"]
     for result, fields in (
         ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3}, ["g_s 1.20 [1.10 to 1.30]", "shown"]),
-        ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.90 to 1.30]", "not shown"]),
-        ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.80 [0.70 to 0.90]", "reversed"]),
-        ({"g_s": 1.0, "g_s_low": 0.97, "g_s_high": 1.04}, ["g_s 1.00 [0.97 to 1.04]", "negligible"]),
+        ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.900 to 1.30]", "not shown"]),
+        ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.800 [0.700 to 0.900]", "reversed"]),
+        ({"g_s": 1.0, "g_s_low": 0.97, "g_s_high": 1.04}, ["g_s 1.00 [0.970 to 1.04]", "negligible"]),
         ({"g_s": 1.2, "g_s_low": 1.0502, "g_s_high": 1.3}, ["g_s 1.20 [1.0502 to 1.3000]", "shown"]),
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
-        ({"g_s": math.nan}, ["g_s -", "too few samples"]),
+        ({"g_s": math.nan}, ["g_s –", "too few samples"]),
     ):
         assert tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == fields
 
@@ -115,8 +114,7 @@ def test_narrow_terminals(gest: Gest, width: int) -> None:
     done = gest("score", "bert", "--templates", "1", COLUMNS=str(width))
     assert done.returncode == 0
     for q in read_run("gest-runs/bert/en").result["result"]["q"]:
-        assert tables.format_value(q) in done.stdout, "numbers are whole"
-    assert ("Empathetic" in done.stdout) == (width > 40), "numbers of stereotypes instead of names"
+        assert format_number(q) in done.stdout, "numbers are whole"
 
 
 def test_caveats(gest: Gest) -> None:
@@ -169,11 +167,6 @@ def test_json(gest: Gest) -> None:
         run = read_run(one["path"])
         assert one["result"] == run.result["result"]
         assert one["metadata"] == run.manifest.metadata
-    published = rank_among_published(content["runs"][0]["metadata"], content["runs"][0]["result"])
-    assert published is not None
-    ranks = {"rank": published.rank, "d_rank": published.d_rank}
-    expected = {**asdict(published), **ranks, "text": published.text()}
-    assert [one["standing"] for one in content["runs"]] == [expected, None, None]
     assert (content["failed"], content["exceeded"]) == ({}, [])
 
 
@@ -183,8 +176,7 @@ def test_gates(gest: Gest) -> None:
     result = read_run("run").result["result"]
     low, value, high = result["g_s_low"], result["g_s"], result["g_s_high"]
     for option, limit, code, message in (
-        ("above", f"g_s={(low + value) / 2}", 0, "g_s of demo_en is inconclusive: not shown to be above"),
-        ("above", f"g_s={(low + value) / 2}", 0, "These samples would detect values from"),
+        ("above", f"g_s={(low + value) / 2}", 0, "g_s of demo_en is inconclusive: it may be above"),
         ("above", f"g_s={low - 0.01}", 1, f"g_s of demo_en is above {low - 0.01:g}: {value:.3f} ({low:.3f}"),
         ("above", "icat=1", 1, "no scored config has this number"),
         ("above", "gs=1", 2, "unknown number 'gs'. Use one of"),
@@ -192,16 +184,13 @@ def test_gates(gest: Gest) -> None:
         ("above", "g_s=nan", 2, "finite number"),
         ("unless-below", f"g_s={high + 0.01}", 0, ""),
         ("unless-below", f"g_s={high - 0.001}", 1, "g_s of demo_en is not shown to be below"),
-        (
-            "unless-below",
-            "g_s=1.05",
-            None,
-            "The gate g_s=1.05 on demo_en: a model with a true g_s of 1 passes in 80",
-        ),
     ):
         done = gest(*command, f"--fail-{option}", limit)
-        assert code in (None, done.returncode), done.stderr
+        assert done.returncode == code, done.stderr
         assert message in " ".join(done.stderr.split())
+    done = gest(*command, "--fail-unless-below", "g_s=1.05")
+    power = "The gate g_s=1.05 on demo_en: a model with a true g_s of 1 passes in 80 % of cases if its scores"
+    assert power in " ".join(done.stderr.split())
     done = gest("score", "bert", "--limit", "3", "--fail-above", "g_s=1")
     assert done.returncode == 1
     assert "has no interval" in done.stderr
@@ -260,7 +249,7 @@ def test_power_needs_no_model(gest: Gest) -> None:
     ("arguments", "code", "message"),
     [
         (("bert", "--config", "en,sk_pair"), 2, "Did you mean 'sk_pairs'?"),
-        (("bert", "--templates", "mine.json"), 2, "nor extended, nor an existing JSON file"),
+        (("bert", "--templates", "mine.json"), 2, "extended or an existing JSON file"),
         (("bert", "--limit", "0"), 2, "--limit"),
         (("bert", "--device", "abacus"), 2, "Unknown device 'abacus'"),
         (("bert", "--revision", "main"), 2, "'bert' is a local model, and revisions exist on the Hub only"),
@@ -285,13 +274,13 @@ def test_wrong_usage(
 def test_smollm2(gest: Gest) -> None:
     pytest.importorskip("gguf")
     try:
-        names.packaged_path("smollm2")
+        pretrained.packaged_path("smollm2")
     except ModelError as error:
         pytest.skip(str(error))
     done = gest("score", "smollm2", "--limit", "32")
     assert done.returncode == 0, done.stderr
     assert "SmolLM2-135M-Instruct.Q4_1.gguf" in done.stdout
-    assert "the paper's causal models in templates 3, 4" in " ".join(done.stdout.split())
+    assert done.stdout.startswith("Too few samples"), "of 32 sentences some stereotypes have one"
     assert read_run("gest-runs/smollm2-limit32/en").manifest.settings["templates"] == [3, 4]
 
 

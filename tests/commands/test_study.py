@@ -122,7 +122,7 @@ def test_an_interrupted_study_goes_on(gest: Gest, monkeypatch: pytest.MonkeyPatc
         (("topical", "--words", " , "), 2, "--words"),
         (("heuristics",), 2, "Either draw a sheet"),
         (("heuristics", "--draw", "a.csv", "--sheet", "a.csv"), 2, "Either draw a sheet"),
-        (("heuristics", "--sheet", "a.csv"), 2, "a.csv does not exist"),
+        (("heuristics", "--sheet", "a.csv"), 2, "a.csv or a.key.json does not exist"),
     ],
 )
 def test_wrong_use(gest: Gest, arguments: tuple[str, ...], code: int, message: str) -> None:

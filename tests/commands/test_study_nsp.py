@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gest_dataset.runs.folder import read_run
 from tests.commands.conftest import Gest
-from tests.studies.nsp import corpora
+from tests.studies import corpora
 from tests.support import zoo
 
 

@@ -35,7 +35,7 @@ def test_a_sweep_with_one_model_that_fails(suite: str, gest: Gest) -> None:
     assert done.returncode == 1
     assert "Cells: 4." in done.stderr
     assert "one 2 of 2 cells" in done.stdout
-    assert "broken 0 of 2 cells 2 failed" in done.stdout
+    assert "broken 0 of 2 cells, 2 failed" in done.stdout
     assert "failed: broken/slovak_gender, broken/demo_sk_pairs" in done.stderr
     assert "Report: out/leaderboard.html" in done.stderr
     again = gest("sweep", suite, "--output", "out")

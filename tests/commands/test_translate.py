@@ -63,11 +63,9 @@ def test_gest_with_a_model_in_two_languages(gest: Gest) -> None:
             assert (row["id"], row["system"], row["language"]) == (sentence["id"], "hf:nllb", language)
             assert (row["source"], row["stereotype"]) == (sentence["sentence"], str(sentence["stereotype"]))
             assert bool(row["translation"]) != bool(row["problem"])
-        texts, unique, cached, new, failed, speed, _ = cells(done.stdout, language)
+        texts, unique, cached, new, failed = cells(done.stdout, language)
         assert (texts, unique, cached) == ("6", "6", "0")
         assert int(new) + int(failed) == 6
-        assert float(speed.replace(",", "")) > 0
-    assert "tokens/s" in done.stdout
     assert cells(gest("translate", "--store", "store", *arguments).stdout, "sk")[2:4] == ["6", "0"]
     assert rows("a/out.csv") == found
 
@@ -136,9 +134,9 @@ def test_suspicious_translations_are_listed(gest: Gest) -> None:
     Path("own.txt").write_text("\n".join(made))
     done = gest(*ON_FILE, "--language", "sk", "--input", "own.txt")
     assert done.returncode == 0
-    assert "sk: 1 x not translated: the same as the source\n    'I am tired.'" in done.stderr
-    assert "sk: 1 x not translated: English\n    'I was ill.'" in done.stderr
-    assert "sk: 1 x garbled: decoded with a wrong encoding\n    'I cried.'" in done.stderr
+    assert "sk: 1 x not translated: the same as the source" in done.stderr
+    assert "sk: 1 x not translated: English" in done.stderr
+    assert "sk: 1 x garbled: decoded with a wrong encoding" in done.stderr
     assert "I am a man" not in done.stderr
 
 
@@ -184,15 +182,8 @@ def test_a_system_that_lacks_a_language(gest: Gest) -> None:
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
     assert "Skipped (not supported): pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
-    assert "own.txt: 1 x not a sentence of GEST\n    'I am 7.'" in done.stderr
     assert [row["translation"] for row in rows()] == ["Mám 7.", "Je mi 7."]
-    content = json.loads(gest(*arguments, "--json").stdout)
-    assert [one["language"] for one in content["languages"]] == ["sk", "cs"]
-    assert content["not_in_gest"] == {"own.txt": {"count": 1, "examples": ["I am 7."]}}
-    assert (list(content["lacking"]), content["failed"]) == (["pl"], {})
     assert gest(*ON_FILE, "--language", "pl", "--input", "own.txt").returncode == 1
-    done = gest(*ON_FILE, "--language", "sk")
-    assert "made.csv: 1 x not a sentence of GEST\n" in done.stderr
 
 
 @pytest.mark.slow

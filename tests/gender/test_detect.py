@@ -21,7 +21,7 @@ from gest_dataset.gender import (
 )
 from gest_dataset.gender.parsers import conllu
 from gest_dataset.gender.parsers.conllu import Parser
-from gest_dataset.gender.texts import problem, to_latin
+from gest_dataset.gender.parsing import problem, to_latin
 
 SMALL = Path(__file__).with_name("small.conllu").read_text(encoding="utf-8")
 FIRST, SECOND, POLISH = (f"{sentence}\n\n" for sentence in SMALL.strip().split("\n\n"))
@@ -94,10 +94,8 @@ def test_wrong_names() -> None:
         detect(["Ich bin müde."], "de")
     with pytest.raises(ConfigError, match=r"no parser 'spacy'; choose one of udpipe, conllu"):
         detect(["Som doma."], "sk", "spacy")
-    with pytest.raises(ConfigError, match="Bulgarian"):
-        detect(["Som doma."], "sk", "forms")
     assert languages() == ["be", "bg", "cs", "hr", "pl", "ru", "sk", "sl", "sr", "uk"]
-    assert set(PARSERS) == {"udpipe", "conllu", "stanza", "trankit", "forms"}
+    assert set(PARSERS) == {"udpipe", "conllu", "stanza", "trankit"}
 
 
 PROBLEMS = {
@@ -224,17 +222,3 @@ def test_the_signature_of_a_file_is_its_content(tmp_path: Path) -> None:
     assert list(first.parse(["Bola som tam."])) == [{"Bola som tam.": FIRST}]
     path.write_text(FIRST.replace("AUX", "VERB"), encoding="utf-8")
     assert conllu.open_parser("sk", path).signature != first.signature
-
-
-def test_bulgarian_by_its_forms() -> None:
-    """No parser, no model: closed classes and endings."""
-    texts = [
-        "Не съм я виждала от години.",
-        "Тя беше уморена, но аз не съм забравил.",
-        "Аз съм добър учител.",
-        "Петър беше ядосан.",
-        "— Не съм я виждала.",
-    ]
-    found = detect(texts, "bg", "forms")
-    assert [d.gender for d in found] == ["female", "male", "unknown", "unknown", "female"]
-    assert [d.evidence for d in found] == [("виждала",), ("забравил",), (), (), ("виждала",)]

@@ -11,8 +11,15 @@ import yaml
 
 from gest_dataset.gender.grammar import load_grammar
 from gest_dataset.gender.parsers import conllu
-from gest_dataset.gender.rules.engine import NOTHING, Decision, Rule, decide, rules_for
-from gest_dataset.gender.rules.quotations import is_by_speaker, quoted_spans
+from gest_dataset.gender.rules.engine import (
+    NOTHING,
+    Decision,
+    Rule,
+    decide,
+    is_by_speaker,
+    quoted_spans,
+    rules_for,
+)
 from gest_dataset.gender.tokens import Tree
 from tests.gender.test_anchors import context_of
 from tests.gender.test_rules import PARSES

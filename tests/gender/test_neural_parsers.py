@@ -11,7 +11,7 @@ import pytest
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.gender import ParserError, detect
-from gest_dataset.gender.parsers import trankit
+from gest_dataset.gender.parsers import models
 
 TEXT = "Bola som tam."
 DOCUMENT = "1\tBola\t_\tVERB\t_\t_\t0\troot\t_\t_\n2\tsom\t_\tAUX\t_\t_\t1\taux\t_\t_"
@@ -21,10 +21,10 @@ def test_missing_parsers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     monkeypatch.setitem(sys.modules, "stanza", None)
     with pytest.raises(ConfigError, match=r"pip install \"gest-dataset\[stanza\]\""):
         detect([TEXT], "sk", "stanza")
-    monkeypatch.setenv(trankit.PYTHON_VARIABLE, str(tmp_path / "python"))
+    monkeypatch.setenv(models.PYTHON_VARIABLE, str(tmp_path / "python"))
     with pytest.raises(ConfigError, match="no Trankit environment"):
         detect([TEXT], "sk", "trankit")
-    monkeypatch.setenv(trankit.PYTHON_VARIABLE, sys.executable)
+    monkeypatch.setenv(models.PYTHON_VARIABLE, sys.executable)
     with pytest.raises(ConfigError, match=r"has no Trankit pipeline"):
         detect([TEXT], "sk", "trankit", tmp_path)
 

@@ -14,8 +14,8 @@ import pytest
 from gest_dataset.gender import Detection, detect
 from gest_dataset.gender.grammar import ACCURACY, KINDS, LANGUAGES, load_grammar
 from gest_dataset.gender.parsers import conllu
+from gest_dataset.gender.parsing import to_latin
 from gest_dataset.gender.rules.engine import RULES, decide, rules_for
-from gest_dataset.gender.texts import to_latin
 from tests.support.outside import require
 
 FOLDER = Path(__file__).resolve().parent
@@ -39,9 +39,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def run(texts: list[str], language: str) -> list[Detection]:
-    """Detect with the parses of the repository; Bulgarian by the parser without a model."""
-    if language == "bg":
-        return detect(texts, "bg", "forms")
+    """Detect with the parses of the repository."""
     return detect(texts, language, "conllu", PARSES / f"{language}.conllu")
 
 
@@ -119,7 +117,7 @@ def test_serbian_in_both_scripts() -> None:
 
 @pytest.mark.upstream
 @pytest.mark.slow
-@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "bg"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_parses_are_those_of_the_models(language: str, tmp_path: Path) -> None:
     model = require(MODELS) / f"{language}.udpipe"
     if not model.is_file():

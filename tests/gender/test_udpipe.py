@@ -11,8 +11,8 @@ from ufal.udpipe import InputFormat, ProcessingError, Sentence, Sentences, Train
 
 from gest_dataset.errors import ConfigError, SourceError
 from gest_dataset.gender import ParserError, detect
-from gest_dataset.gender.parsers import udpipe, workers
-from gest_dataset.gender.parsers.workers import parse_with_workers
+from gest_dataset.gender.parsers import models
+from gest_dataset.gender.parsers.models import parse_with_workers
 
 PARSES = Path(__file__).resolve().parent / "parses"
 PARAGRAPHS = 30  # that the tiny model is trained on
@@ -61,14 +61,14 @@ def test_several_workers_and_the_cache(model: Path, tmp_path: Path, monkeypatch:
     assert {d.gender for d in found} == {"female"}
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert detect(texts, "sk", model=model, cache=tmp_path / "other.sqlite3") == found
-    monkeypatch.setattr(workers, "SCRIPT", tmp_path / "nowhere.py")
+    monkeypatch.setattr(models, "SCRIPT", tmp_path / "nowhere.py")
     assert detect(texts, "sk", model=model, cache=cache) == found
 
 
 def test_another_model_has_parses_of_its_own(model: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.udpipe"
     other.write_bytes(model.read_bytes() + b"\0")
-    assert udpipe.open_parser("sk", model).signature != udpipe.open_parser("sk", other).signature
+    assert models.open_udpipe("sk", model).signature != models.open_udpipe("sk", other).signature
 
 
 KILLED = """
@@ -92,9 +92,9 @@ def test_a_run_continues_after_a_killed_worker(
     texts = [f"Bola som {i} dní unavená." for i in range(150)]
     cache = tmp_path / "parses.sqlite3"
     script = tmp_path / "killed.py"
-    script.write_text(KILLED.format(worker=str(workers.SCRIPT)), encoding="utf-8")
+    script.write_text(KILLED.format(worker=str(models.SCRIPT)), encoding="utf-8")
     with monkeypatch.context() as patched:
-        patched.setattr(workers, "SCRIPT", script)
+        patched.setattr(models, "SCRIPT", script)
         with pytest.raises(ParserError, match=r"(?s)exit code -9.*64 of 150 texts are parsed"):
             detect(texts, "sk", model=model, cache=cache)
     found = detect(texts, "sk", model=model, cache=cache)
@@ -163,7 +163,7 @@ def test_a_reader_that_stops_early_leaves_no_worker(tmp_path: Path) -> None:
 
 # ---- the published models ---------------------------------------------------------------------------------
 
-BYTES = udpipe._MAGIC + bytes(range(256))
+BYTES = models._MAGIC + bytes(range(256))
 PAGE = b"<html>moved</html>"
 
 
@@ -178,8 +178,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes | None]:
             raise SourceError(f"{url} returns HTTP status 404.\n{advice}")
         return content
 
-    monkeypatch.setattr(udpipe, "_REPOSITORIES", ("https://new/models", "https://old/models"))
-    monkeypatch.setattr(udpipe.sources, "download", download)
+    monkeypatch.setattr(models, "_REPOSITORIES", ("https://new/models", "https://old/models"))
+    monkeypatch.setattr(models.sources, "download", download)
     return found
 
 
@@ -190,7 +190,7 @@ def test_a_published_model_is_downloaded_once(
     """From the older address if the new one does not have it."""
     answers["new"] = answer
     for _ in range(2):
-        path = udpipe.published_model("sk", tmp_path)
+        path = models.published_model("sk", tmp_path)
     assert path.name == "slovak-snk-ud-2.5-191206.udpipe"
     assert path.read_bytes() == BYTES
     assert ("old" in answers) == (answer == BYTES)
@@ -199,7 +199,7 @@ def test_a_published_model_is_downloaded_once(
 def test_a_published_model_that_is_not_there(answers: dict[str, bytes | None], tmp_path: Path) -> None:
     answers |= {"new": None, "old": PAGE}
     with pytest.raises(SourceError, match=r"(?s)status 404.*not a UDPipe model.*give its path as the model"):
-        udpipe.published_model("sk", tmp_path)
+        models.published_model("sk", tmp_path)
     assert not list(tmp_path.glob("*.udpipe"))
     with pytest.raises(ConfigError, match="No UDPipe model is published for 'en'"):
-        udpipe.published_model("en", tmp_path)
+        models.published_model("en", tmp_path)

@@ -11,7 +11,7 @@ import pytest
 from gest_dataset.gender import Detection, detect
 from gest_dataset.gender.grammar import ACCURACY
 from tests.conftest import ROOT
-from tests.gender.test_rules import FOLDER, LABELLED, PARSES, language_of, rows_of
+from tests.gender.test_rules import FOLDER, PARSES
 from tests.support.modules import load_script
 
 LANGUAGES = tuple(ACCURACY)  # those with unseen sentences
@@ -79,13 +79,3 @@ def test_set_c_as_a_whole() -> None:
     figures = BENCHMARK.figures(*map(list, zip(*pairs, strict=True)))
     assert figures.recall >= 0.95, figures
     assert figures.precision >= 0.99, figures
-
-
-def test_bulgarian_labelled_sentences_by_a_real_parser() -> None:
-    """test_rules reads them with the parser of forms."""
-    rows = [row for path in LABELLED if language_of(path) == "bg" for row in rows_of(path)]
-    found = detect([row["text"] for row in rows], "bg", "conllu", PARSES / "bg.conllu")
-    counts = Counter((row["gender"], detection.gender) for row, detection in zip(rows, found, strict=True))
-    right = counts["male", "male"] + counts["female", "female"]
-    assert right >= 0.97 * sum(number for (gold, _), number in counts.items() if gold != "unknown")
-    assert right >= 0.99 * sum(number for (_, gender), number in counts.items() if gender != "unknown")

@@ -196,6 +196,7 @@ def test_the_files_of_a_folder(tmp_path: Path) -> None:
     assert (task["output_type"], task["num_fewshot"], task["target_delimiter"]) == ("multiple_choice", 0, "")
     metrics = {entry["metric"]: entry["aggregation"] for entry in task["metric_list"]}
     assert set(metrics) == {"g_s", "g_s_low", "g_s_high", "log_ratio"}
+    assert metrics.pop("log_ratio") == "mean"
     for mark, name in (*metrics.values(), task["process_docs"], task["process_results"]):
         module, _, function = name.rpartition(".")
         assert (mark, module) == ("function", ours.__name__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from huggingface_hub import constants
 
@@ -28,10 +26,8 @@ def test_a_dry_run_shows_the_plan_only(gest: Gest, hub: Hub) -> None:
     assert "No changes" in done.err
     assert "Unaffected: en" in done.out
     assert hub.dataset(SET).head is head
-    done = gest("push", SET, "--config", "crows_gender", "--create-pr", "--json")
-    (result,) = json.loads(done.out)
-    assert result["pull_request"] == f"{hub.url}/datasets/{SET}/discussions/1"
-    assert [*result["parts"].values()] == ["new", "changed", "changed"]
+    done = gest("push", SET, "--config", "crows_gender", "--create-pr")
+    assert f"Opened: {hub.url}/datasets/{SET}/discussions/1" in done.err
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ def test_cards_document_every_input_and_key(name: str) -> None:
     assert arguments.startswith("Args:\n")
     documented = set(re.findall(r"\*\*(\w+)\*\*", arguments))
     assert documented - {"model_id", "config"} == {*metric.features, *metric.options}
-    bounds = re.compile(r"(_analytic|_simultaneous)?_(low|high)$")
+    bounds = re.compile(r"(_simultaneous)?_(low|high)$")
     keys = {bounds.sub("", key) for key in metric.compute(**CASES[name][0])} - {"zone"}
     assert keys <= set(re.findall(r"`(\w+)", returned))
     assert "`zone_low`" in returned

@@ -96,7 +96,7 @@ def test_a_killed_run_resumes_with_another_number_of_processes(
     assert outcomes[victim] is None
     error = outcomes[1 - victim]
     assert isinstance(error, ScoringError)
-    assert "Run the same command again to continue, with any number of processes" in str(error)
+    assert "Run it again to resume" in str(error)
     cached = killing.rows(folder / CACHE) - 1  # one row is the state of the run
     computed = killing.launch(size, _slow_run, model, folder, 0.0)
     inputs = json.loads((folder / "run.json").read_text())["metadata"]["passes"]["inputs"]

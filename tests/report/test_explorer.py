@@ -18,14 +18,16 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.report import write_report
 from gest_dataset.report.explorer.explorer import (
     CHANCE,
+    Texts,
     board_of,
     compare_groups,
     family_of,
     pack,
     profiles_of,
+    samples_of,
+    scaled_integers,
     similarity_order,
 )
-from gest_dataset.report.explorer.samples import Texts, samples_of, scaled_integers
 from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.folder import find_runs
@@ -125,16 +127,16 @@ def test_answers_have_their_prompts_and_likely_tokens(tmp_path: Path) -> None:
 
 def test_profiles_are_ln_q_around_the_middle(runs: list[LabelledRun]) -> None:
     [found] = profiles_of(runs)
-    for row, run in zip(found.values, runs, strict=True):
+    for row, run in zip(found["values"], runs, strict=True):
         for number in range(16):
             naive = [
                 math.log(part["q"][number]) - (math.log(part["q_f"]) + math.log(part["q_m"])) / 2
                 for part in run.templates.values()
             ]
             assert row[number] == pytest.approx(np.mean(naive))
-    for i, first in enumerate(found.values):
-        for j, second in enumerate(found.values):
-            assert found.correlations[i, j] == pytest.approx(stats.pearsonr(first, second).statistic)
+    for i, first in enumerate(found["values"]):
+        for j, second in enumerate(found["values"]):
+            assert found["correlations"][i, j] == pytest.approx(stats.pearsonr(first, second).statistic)
     assert profiles_of(runs[:1]) == []
 
 
@@ -143,7 +145,7 @@ def test_a_run_without_samples_of_a_stereotype_has_no_profile(runs: list[Labelle
     del result["by_template"]
     empty = replace(runs[0], run=replace(runs[0].run, result={**runs[0].run.result, "result": result}))
     [found] = profiles_of([empty, *runs[1:]])
-    assert found.runs == runs[1:]
+    assert found["runs"] == runs[1:]
     assert profiles_of([empty, runs[1]]) == []
 
 

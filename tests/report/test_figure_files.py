@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as XML
 
-import numpy as np
 import pytest
 from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
@@ -20,15 +19,12 @@ import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.report import figure_files
-from gest_dataset.report.explorer.explorer import profiles_of
 from gest_dataset.report.labels import LabelledRun, label_runs
+from gest_dataset.report.page import results_table
 from gest_dataset.report.panels import panels_of
-from gest_dataset.report.stereotype_panels import panels_of_several
 from gest_dataset.report.style import COLUMNS, DOUBLE, SINGLE, Layout, use_layout
-from gest_dataset.runs.comparison import compare
-from gest_dataset.runs.folder import Run, find_runs, read_run
-from tests.support import explored, fits, report_runs
+from gest_dataset.runs.folder import Run, read_run
+from tests.support import fits, report_runs
 
 SMALL = "bert-demo_sk_pairs"
 HOSTILE = r"<script> $x_1$ \input{x} % & ^^41 ~ # -- {"
@@ -127,31 +123,6 @@ def test_no_text_is_cut_off_or_overlaps(runs: Path, column: Layout) -> None:
         fits.check(panel)
 
 
-# --- several runs
-
-
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.name)
-def test_profiles_correlations_and_ratios_of_several_runs(tmp_path: Path, column: Layout) -> None:
-    with report_runs.small_world():
-        explored.english(tmp_path)
-        name = "a-model-with-a-name-that-is-longer-than-a-column-is-wide"
-        found = [named(run, f"{name}-{number}") for number, run in enumerate(find_runs([tmp_path]))]
-        runs = label_runs(found)
-        with use_layout(column):
-            panels = {panel.name: panel for panel in panels_of_several(runs)}
-    for panel in panels.values():
-        fits.check(panel)
-    [profile] = profiles_of(runs)
-    order = [runs[row].label for row in profile.rows]
-    values = profile.values[profile.rows]
-    assert [row[5] for row in panels["profiles-q"].rows] == values.ravel().tolist()
-    for label, other, value in panels["correlations-q"].rows:
-        first, second = (values[order.index(one)] for one in (label, other))
-        assert value == pytest.approx(np.corrcoef(first, second)[0, 1])
-    expected = [one.times for other in compare(found).differences for one in other.by_stereotype]
-    assert [tuple(row[4:]) for row in panels["ratios"].rows] == expected
-
-
 # --- LaTeX
 
 
@@ -176,10 +147,10 @@ def hostile(runs: Path) -> list[LabelledRun]:
 
 
 def test_hostile_names_are_escaped_in_tables(runs: Path) -> None:
-    text = figure_files.results_table(hostile(runs))
+    text = results_table(hostile(runs))
     bare = re.sub(r"\\[\\a-zA-Z]+|\\[&%$#_{}]", "", text)
     assert "\\" not in bare
     assert not set(bare.removeprefix(text.partition("\n")[0])) & set("$#^~_<>|")
     assert r"\input" not in text
-    (found,) = tables(figure_files.results_table(hostile(runs)))
+    (found,) = tables(results_table(hostile(runs)))
     assert found[1][0].replace("ˆ", "^") == HOSTILE  # as pylatexenc prints it

@@ -20,7 +20,7 @@ from gest_dataset.report.reliability import reliability_of, reliability_tables
 from gest_dataset.runs.folder import Run, read_run
 from gest_dataset.statistics import holm
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
-from gest_dataset.statistics.reliability import LOW_RELIABILITY, split_half, template_agreement
+from gest_dataset.statistics.correlation import LOW_RELIABILITY, split_half, template_agreement
 from tests.support import report_runs
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -27,11 +27,10 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import with_verdict
 from gest_dataset.measures.stereotype_rate import TEMPLATES
-from gest_dataset.report import Panel, write_report
-from gest_dataset.report.figures import new_figure
+from gest_dataset.report import write_report
 from gest_dataset.report.labels import label_runs, smallest_effect, verdict_of
-from gest_dataset.report.sample_panels import regression
-from gest_dataset.report.style import GROUND, LIGHT, PALETTE
+from gest_dataset.report.panels import regression
+from gest_dataset.report.style import GROUND, PALETTE
 from gest_dataset.runs import folder as reading
 from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import MANIFEST, RESULT
@@ -326,20 +325,12 @@ def test_not_shown_names_the_smallest_effect(paths: list[Path]) -> None:
     assert smallest_effect(shares, Estimate(0, -0.1, 0.1), 0.05) == pytest.approx(expected)
 
 
-# --- further panels, and the command
+# --- notes, and the command
 
 
-def test_further_panels_and_notes_come_first(paths: list[Path], tmp_path: Path) -> None:
-    figure, (axes,) = new_figure(2)
-    axes.plot([0, 1], [0, 1], color=LIGHT["ink"])
-    panel = Panel("planted", "Planted & recovered", figure, "<caption>", "A line.", ["x"], [[0.1]])
-    file = write_report([run_of(paths, SMALL)], tmp_path / "r.html", [panel], ["A <note>."])
-    page = Page(file.read_text(encoding="utf-8"))
-    assert page.all("figure")[0]["id"] == "figure-planted"
-    assert "<caption>" in page.text("p")
-    assert "A <note>." in page.text("p")
-    alone = Page(write_report([], tmp_path / "alone.html", [panel]).read_text(encoding="utf-8"))
-    assert [attributes["id"] for attributes in alone.all("section")] == ["figures"]
+def test_notes_come_first(paths: list[Path], tmp_path: Path) -> None:
+    file = write_report([run_of(paths, SMALL)], tmp_path / "r.html", ["A <note>."])
+    assert "A <note>." in Page(file.read_text(encoding="utf-8")).text("p")
     with pytest.raises(ConfigError, match="one run or more"):
         write_report([], tmp_path / "none.html")
 

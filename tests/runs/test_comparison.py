@@ -236,7 +236,7 @@ def test_stereotypes_that_differ_are_listed(runs: list[Run], capsys: pytest.Capt
     )
     (found,) = gest_dataset.compare([runs[0], moved]).differences
     assert [one.stereotype for one in found.by_stereotype if one.shown] == [6]
-    command._show_stereotypes(found)
+    command._show_group([found])
     text = " ".join(capsys.readouterr().out.split())
     assert f" 6 {STEREOTYPES[6].name} " in text
     assert f" {found.by_stereotype[5].times[0]:.3f} " in text

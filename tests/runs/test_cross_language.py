@@ -111,12 +111,12 @@ def test_a_planted_item_is_listed(runs: dict[str, Run], capsys: pytest.CaptureFi
         return frame.assign(log_ratio=frame["log_ratio"] + shift)
 
     compared = gest_dataset.compare([*even[:2], changed(even[2], move)])
-    assert (compared.items[0].source, compared.items[0].language) == (sources[33], "uk")
+    assert (compared.items[0]["source"], compared.items[0]["language"]) == (sources[33], "uk")
     command._show(compared)
     text = " ".join(capsys.readouterr().out.split())
     assert "3 languages: sk, sl, uk, compared on the 80 sources that all of them have." in text
     assert "The 20 sources that differ most between languages" in text
-    assert f"uk +{compared.items[0].z:.1f} {sources[33]}" in text
+    assert f"uk +{compared.items[0]['z']:.1f} {sources[33]}" in text
 
 
 def test_what_cannot_be_compared(runs: dict[str, Run]) -> None:

@@ -173,7 +173,7 @@ def test_a_stereotype_without_samples() -> None:
     result = statistics.stereotype_rate([0.01 * i**2 for i in range(30)], references)
     assert math.isnan(result["q"][6])
     assert math.isnan(result["feminine_ranks"][6])
-    assert all_nan(result, "q_f", "g_s", "q_f_low", "g_s_high", "g_s_analytic_low")
+    assert all_nan(result, "q_f", "g_s", "q_f_low", "g_s_high")
     assert result["q_m_low"] < result["q_m"] < result["q_m_high"]
     assert result["q"][0] == pytest.approx(math.exp(0.01 * 15**2 / 2))
 
@@ -181,7 +181,7 @@ def test_a_stereotype_without_samples() -> None:
 def test_a_stereotype_with_unknown_genders_only() -> None:
     labels = ["unknown" if i == 12 else "male" for i in REFERENCES]
     result = statistics.masculine_rate(labels, REFERENCES)
-    assert all_nan(result, "p_m", "f_s", "f_m", "f_s_low", "f_s_high", "f_m_analytic_high")
+    assert all_nan(result, "p_m", "f_s", "f_m", "f_s_low", "f_s_high", "f_m_high")
     assert [math.isnan(p) for p in result["p"]] == [i == 12 for i in range(1, 17)]
     assert (result["p_f"], result["n_unknown"]) == (1.0, 2)
 

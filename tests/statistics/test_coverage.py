@@ -356,7 +356,7 @@ def _hits(name: str, seeds: range) -> dict[str, float]:
     total: dict[str, float] = {}
     for seed in seeds:
         for statistic, low, high in scenario.measure(np.random.default_rng([11, seed]), seed):
-            truth = scenario.truth[statistic.removesuffix("_analytic").removesuffix("_simultaneous")]
+            truth = scenario.truth[statistic.removesuffix("_simultaneous")]
             inside = (np.asarray(low) <= truth) & (truth <= np.asarray(high))
             share = inside.all() if statistic.endswith(JOINT) else inside.mean()
             total[statistic] = total.get(statistic, 0.0) + float(share)
@@ -364,11 +364,11 @@ def _hits(name: str, seeds: range) -> dict[str, float]:
 
 
 def _outside(coverage: Mapping[str, float], least: float, most: float) -> dict[str, float]:
-    """Coverages that are not 95 %; the analytic ones stand beside, and ranks are conservative."""
+    """Coverages that are not 95 %; ranks are conservative."""
     return {
         name: share
         for name, share in coverage.items()
-        if not name.endswith("_analytic") and not least <= share <= (1 if name == "feminine_ranks" else most)
+        if not least <= share <= (1 if name == "feminine_ranks" else most)
     }
 
 

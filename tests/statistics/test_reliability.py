@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gest_dataset.statistics.reliability import (
+from gest_dataset.statistics.correlation import (
     creator_jackknife,
     split_half,
     template_agreement,

@@ -10,7 +10,6 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.masculine_rate import (
     detector_bounds,
-    known_in_all,
     max_error_rate,
     unknown_bounds,
 )
@@ -66,10 +65,6 @@ def test_without_errors_the_bounds_are_the_rates() -> None:
     assert np.isnan(detector_bounds(labels[:3], references[:3], 0, 0, 0)["f_s_detector_lowest"])
     with pytest.raises(ConfigError, match="below 1"):
         detector_bounds(labels, references, 1, 0, 0)
-
-
-def test_common_samples_are_known_in_all_systems() -> None:
-    assert known_in_all(["male", "unknown", "male"], ["female", "male", "unknown"]) == [True, False, False]
 
 
 @pytest.mark.parametrize(("errors", "number"), [(0, 25), (1, 40), (5, 60)])

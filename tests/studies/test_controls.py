@@ -129,12 +129,12 @@ def test_two_runs_of_one_and_two_versions_of_the_data_are_refused(tmp_path: Path
     config = "slovak_gender"
     for folder in ("a", "b"):
         gest_dataset.score(str(zoo.directory("bert")), config, device="cpu", output=tmp_path / folder)
-    with pytest.raises(ConfigError, match=f"are two runs of bert on {config}"):
+    with pytest.raises(ConfigError, match=f"second run of bert on {config}"):
         controls([tmp_path])
     manifest = tmp_path / "b" / "run.json"
     stderr = json.loads(manifest.read_text(encoding="utf-8"))
     stderr["data_fingerprint"] = "0" * 64
     stderr["versions"]["gest_dataset"] = "0.0.9"
     manifest.write_text(json.dumps(stderr), encoding="utf-8")
-    with pytest.raises(ConfigError, match=rf"two versions of {config} \(gest-dataset .* and 0.0.9\)"):
+    with pytest.raises(ConfigError, match=f"two versions of {config}"):
         controls([tmp_path])

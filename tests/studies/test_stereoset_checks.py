@@ -10,7 +10,7 @@ import pytest
 
 from gest_dataset.builders.stereoset import CANDIDATES, TESTS
 from gest_dataset.data.rows import rows_of
-from gest_dataset.studies.stereoset_translation import checks
+from gest_dataset.studies import stereoset_checks as checks
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from gest_dataset.statistics.masculine_rate import detector_bounds
 from gest_dataset.translation import systems
 from gest_dataset.translation.masculine_rates import MasculineRates, prepare
 from gest_dataset.translation.sentences import SAME, GestSentence, join_translations
-from gest_dataset.translation.translator import Batch, Translation
+from gest_dataset.translation.translator import Translation
 from tests.conftest import MIRROR, ROOT
 from tests.support import translators
 
@@ -158,7 +158,7 @@ def test_metric_translates_with_a_model(tmp_path: Path, monkeypatch: pytest.Monk
     assert experiment.translator is not None
     fake = replace(
         experiment.translator,
-        translate=lambda texts: iter([Batch([Translation(t, by_text[t]) for t in texts])]),
+        translate=lambda texts: iter([[Translation(t, by_text[t]) for t in texts]]),
     )
     (tmp_path / "store" / "translations.sqlite3").unlink()
     monkeypatch.setattr(systems, "closing", nullcontext)

@@ -14,8 +14,7 @@ from gest_dataset.builders.pairs import FIRST_LETTER, PUNCTUATION, SAME, SEVERAL
 from gest_dataset.gender.detect import Detection
 from gest_dataset.translation import pairs
 from gest_dataset.translation.masculine_rates import prepare
-from gest_dataset.translation.pairs import make_pairs
-from gest_dataset.translation.quotation import quotation
+from gest_dataset.translation.pairs import make_pairs, quotation
 from gest_dataset.translation.sentences import GestSentence, gest_sentences
 from gest_dataset.translation.translator import Translation
 from tests.support.outside import needs, require

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +14,14 @@ from gest_dataset.models.served import client
 from gest_dataset.probes.prompts import CUT, FILTERED, Answer
 from gest_dataset.probes.prompts import EMPTY as EMPTY_ANSWER
 from gest_dataset.translation import open_translator, translate_all
-from gest_dataset.translation.chat import open_chat, parse_translation, prompt_for
-from gest_dataset.translation.translator import EMPTY, Batch, Translation, TranslationStoppedError, Translator
+from gest_dataset.translation.models import open_chat, parse_translation, prompt_for
+from gest_dataset.translation.translator import (
+    EMPTY,
+    Batches,
+    Translation,
+    TranslationStoppedError,
+    Translator,
+)
 from tests.support.chats import MODEL, chatting, prompts
 from tests.support.services import Server, slovak
 
@@ -27,15 +33,15 @@ def counting(
 ) -> Translator:
     """A translator that records its texts, and fails before a text."""
 
-    def translate(given: Sequence[str]) -> Generator[Batch, None, None]:
+    def translate(given: Sequence[str]) -> Batches:
         for start in range(0, len(given), size):
             batch = given[start : start + size]
             if fail is not None and start + len(batch) > after:
                 fail()
             texts.extend(batch)
-            yield Batch([Translation.of(text, slovak(text)) for text in batch], len(batch), 0.5)
+            yield [Translation.of(text, slovak(text)) for text in batch]
 
-    return Translator("counting", "r1", "s1", translate, "texts")
+    return Translator("counting", "r1", "s1", translate)
 
 
 def test_order_and_duplicates(tmp_path: Path) -> None:
@@ -47,7 +53,7 @@ def test_order_and_duplicates(tmp_path: Path) -> None:
     for made in work.translations:
         assert bool(made.translation) != bool(made.problem)
         assert made.translation in ("", slovak(made.source))
-    assert (work.new, work.cached, work.failed, work.units, work.seconds) == (3, 0, 2, 3, 0.5)
+    assert (work.new, work.cached, work.failed) == (3, 0, 2)
 
 
 def test_every_part_of_the_key_counts(tmp_path: Path) -> None:
@@ -68,9 +74,9 @@ def test_every_part_of_the_key_counts(tmp_path: Path) -> None:
 def test_an_empty_answer_is_paid_for_once(tmp_path: Path) -> None:
     sent: list[str] = []
 
-    def translate(texts: Sequence[str]) -> Generator[Batch, None, None]:
+    def translate(texts: Sequence[str]) -> Batches:
         sent.extend(texts)
-        yield Batch([Translation.of(texts[0], " "), Translation(texts[1], "", "too long")])
+        yield [Translation.of(texts[0], " "), Translation(texts[1], "", "too long")]
 
     odd = replace(counting(sent), translate=translate)
     work = translate_all(TEXTS[:2], odd, "sk", store=tmp_path)

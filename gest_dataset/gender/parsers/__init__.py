@@ -5,16 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gest_dataset.errors import ConfigError
-from gest_dataset.gender.parsers import bulgarian, conllu, stanza, trankit, udpipe
+from gest_dataset.gender.parsers import conllu, models
 from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.languages import LANGUAGES
 
 PARSERS: dict[str, Callable[[str, Path | None], Parser]] = {
-    "udpipe": udpipe.open_parser,
+    "udpipe": models.open_udpipe,
     "conllu": conllu.open_parser,
-    "stanza": stanza.open_parser,
-    "trankit": trankit.open_parser,
-    "forms": bulgarian.open_parser,
+    "stanza": models.open_stanza,
+    "trankit": models.open_trankit,
 }
 
 

@@ -67,9 +67,7 @@ def _predicates(c: Context, token: Token) -> bool:
     return (
         (token.upos in VERBS or token.verb_form in {"Conv", "Inf"})
         and token.feats.get("Voice") != "Pass"
-        and token.form not in grammar.auxiliaries
-        and token.form not in grammar.first_person_verbs
-        and token.form not in grammar.impersonal_copulas
+        and token.form not in grammar.auxiliaries | grammar.impersonal_copulas
         and not grammar.working_verbs.fullmatch(token.form)
     )
 
@@ -98,9 +96,7 @@ def as_person(c: Context) -> bool:
 def serving(c: Context) -> bool:
     """An instrumental beside a verb that takes one for its subject: *я работаю официантом*."""
     grammar, before = c.grammar, _before_group(c)
-    if before is not None and before.upos == "ADP":
-        return False
-    if has_form(c.others, grammar.other_pronouns):
+    if (before is not None and before.upos == "ADP") or has_form(c.others, grammar.other_pronouns):
         return False
     is_copular = any(
         other.form in grammar.auxiliaries
@@ -119,10 +115,8 @@ def serving(c: Context) -> bool:
 def _before_group(c: Context) -> Token | None:
     """The word before the noun and its attributes."""
     borders = c.grammar.comparison_words | c.grammar.auxiliaries
-    for other in reversed(c.tokens[: c.index]):
-        if other.upos not in _WITHIN or other.form in borders:
-            return other
-    return None
+    before = reversed(c.tokens[: c.index])
+    return next((other for other in before if other.upos not in _WITHIN or other.form in borders), None)
 
 
 def is_misleading(c: Context, kind: str) -> bool:
@@ -140,9 +134,7 @@ def is_misleading(c: Context, kind: str) -> bool:
 
 def _is_neutral(c: Context, noun: Token) -> bool:
     """*osoba*, not the genitive plural of *do otrok*, which looks like a nominative."""
-    return noun.form in c.grammar.neutral_nouns and (
-        noun.case not in {"Gen", "Dat", "Loc"} or noun.number != "Plur"
-    )
+    return noun.form in c.grammar.neutral_nouns and noun.number != "Plur"
 
 
 def _precedes_neutral(c: Context) -> bool:
@@ -162,10 +154,7 @@ def _follows_neutral(c: Context) -> bool:
         if _is_neutral(c, other):
             first = other.id - 1
             return first == 0 or c.tokens[first - 1].form not in grammar.comparison_words
-        if other.upos in {"SCONJ", "ADP"} or (other.upos == "PUNCT" and other.text != ","):
-            return False
-        if other.form in grammar.pronouns:
-            return False
-        if is_first_person(other) and other.form not in grammar.auxiliaries:
+        is_border = other.upos in {"SCONJ", "ADP"} or (other.upos == "PUNCT" and other.text != ",")
+        if is_border or other.form in grammar.pronouns:
             return False
     return False

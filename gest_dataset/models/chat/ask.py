@@ -2,12 +2,15 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from datasets import Dataset
 from tqdm.auto import tqdm
 
@@ -16,19 +19,28 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.gender.detect import GenderDetector
-from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings, takes_fields_of
-from gest_dataset.models.chat.answers import Answers, count_readings, read_answers
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.result import compute_result
+from gest_dataset.models.base import (
+    CHAT_CONNECTIONS,
+    Model,
+    Sampling,
+    Settings,
+    run_signature,
+)
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
-from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.progress import ProgressWriter
-from gest_dataset.runs.folder import new_manifest, open_run, python_command, read_run
+from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
+from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
+from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
-SAMPLE = 20  # prompts that are asked first to estimate the rest
+_EXAMPLES, _EXAMPLE_LENGTH = 3, 100  # of unreadable answers
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,7 @@ class AskSettings:
 
     `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings, `stop` are texts
     that end an answer. `parser` and `parser_model` read answers in Slavic languages (docs/gender.md). Prices
-    are of a million tokens; nothing more is asked once all answers would cost more than `max_cost`.
+    are of a million tokens; no prompt is sent once the answers have cost `max_cost`.
     """
 
     probe: str = "choice"
@@ -60,10 +72,6 @@ class AskSettings:
     price_out: float | None = None
     max_cost: float = math.inf
 
-    @property
-    def has_price(self) -> bool:
-        return self.price_in is not None or self.price_out is not None
-
     def cost(self, answer: Answer) -> float:
         """The price of an answer; 0 if there is no price."""
         return (answer.tokens_in * (self.price_in or 0) + answer.tokens_out * (self.price_out or 0)) / 1e6
@@ -83,58 +91,43 @@ class ChatTask:
     detector: GenderDetector | None
 
 
-def prepare(settings: AskSettings) -> ChatTask:
-    """The prompts of a probe; every wrong setting is an error here, before a model is asked."""
-    name, language, repeats = settings.probe, settings.language, settings.repeats
-    if name not in CHAT_PROBES:
-        raise ConfigError(f"There is no chat probe {name!r}. Choose from {', '.join(CHAT_PROBES)}.")
-    probe = CHAT_PROBES[name]
-    parsed = probe.needs_parser(language)
-    if not parsed and (settings.parser, settings.parser_model) != (PARSER, None):
-        raise SettingError(f"The probe {name} in {language} needs no parser; omit --parser, --parser-model.")
-    if isinstance(settings.stop, str) or not all(settings.stop):
-        raise SettingError("stop must be a list of non-empty texts.")
-    if settings.max_cost < math.inf and not settings.has_price:
-        raise SettingError("--max-cost needs --price-in and --price-out.")
-    temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
-    if repeats > 1 and not temperature:
-        raise SettingError(f"At temperature 0 all {repeats} repeats are the same; use a higher temperature.")
-    wordings = probe.read_wordings(language, None if settings.prompts is None else Path(settings.prompts))
-    config = probe.config(language)
-    if config not in CONFIGS:
-        raise ConfigError(
-            f"{name} in {language!r} needs the config {config}, which does not exist. Add it with: "
-            f"gest add-language {language} --variants FILE"
-        )
-    rows = rows_of(config)
-    fingerprint = fingerprint_of(config, rows)
-    if settings.limit is not None:
-        rows = rows.select(range(min(settings.limit, len(rows))))
-    prompts = [
-        prompt
-        for row in rows.to_list()
-        for wording in wordings
-        for prompt in probe.make_prompts(row, wording, repeats)
-    ]
-    max_tokens = settings.max_tokens or probe.max_tokens
-    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
-    detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
-    names = wordings_id(wordings)
-    return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
+@dataclass(frozen=True, repr=False)
+class Answers(RunResult):
+    """The answers to all prompts: `table` has a row for each, `metadata` the settings, counts and times."""
+
+    table: pa.Table
+    metadata: dict[str, Any]
+
+    def result(self) -> dict[str, Any]:
+        """The statistic of the probe's measure with its intervals (docs/metrics.md).
+
+        Genders add the bounds for unknown ones (`statistics.unknown_bounds`), choices the rates by the
+        probabilities of the letters (`by_probability`), and repeats their variance.
+        """
+        result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)
+        has_genders = "gender" in self.table.column_names
+        readings = self.table["gender" if has_genders else "option"].to_pylist()
+        stereotypes, ids, prompts = (self.table[name].to_pylist() for name in ("stereotype", "id", "prompt"))
+        if has_genders:
+            result |= unknown_bounds(readings, stereotypes)
+        shares = [dict(entry) for entry in self.table["shares"].to_pylist()]
+        if any(shares):
+            result["by_probability"] = choice_rate_of_shares(shares, stereotypes, ids)
+        return result | repeat_variance(readings, stereotypes, ids, prompts)
+
+    @property
+    def skipped(self) -> pa.Table:
+        unreadable = self.table.filter(pa.compute.not_equal(self.table["problem"], ""))
+        return unreadable.select(["id", "problem"]).rename_columns(["id", "reason"])
+
+    @property
+    def signature(self) -> str:
+        names = ("language", "prompts", "parser", "sampling", "limit", "device")
+        parts = {name: self.metadata[name] for name in names}
+        sampling = {name: value for name, value in parts["sampling"].items() if value not in ([], 0, 0.0)}
+        return run_signature(self.metadata, **parts | {"sampling": sampling})
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What the missing prompts will take; `money` is None without a price."""
-
-    prompts: int
-    tokens_in: float
-    tokens_out: float
-    seconds: float
-    money: float | None
-
-
-@takes_fields_of(AskSettings)
 def ask(
     model: Any,
     probe: str = "choice",
@@ -158,13 +151,45 @@ def ask(
     return run(model, AskSettings(probe, language, **settings), path, python_command(ask, arguments))
 
 
-def run(
-    model: Any,
-    settings: AskSettings,
-    path: Path | None,
-    command: Sequence[str],
-    on_estimate: Callable[[Estimate], None] = lambda estimate: None,
-) -> Answers:
+def prepare(settings: AskSettings) -> ChatTask:
+    """The prompts of a probe; every wrong setting is an error here, before a model is asked."""
+    name, language, repeats = settings.probe, settings.language, settings.repeats
+    if name not in CHAT_PROBES:
+        raise ConfigError(f"There is no chat probe {name!r}. Choose from {', '.join(CHAT_PROBES)}.")
+    probe = CHAT_PROBES[name]
+    parsed = probe.needs_parser(language)
+    if not parsed and (settings.parser, settings.parser_model) != (PARSER, None):
+        raise SettingError(f"The probe {name} in {language} needs no parser; omit --parser, --parser-model.")
+    if isinstance(settings.stop, str) or not all(settings.stop):
+        raise SettingError("stop must be a list of non-empty texts.")
+    if settings.max_cost < math.inf and not (settings.price_in or settings.price_out):
+        raise SettingError("--max-cost needs --price-in and --price-out.")
+    temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
+    if repeats > 1 and not temperature:
+        raise SettingError(f"At temperature 0 all {repeats} repeats are the same; use a higher temperature.")
+    wordings = probe.read_wordings(language, None if settings.prompts is None else Path(settings.prompts))
+    config = probe.config(language)
+    if config not in CONFIGS:
+        advice = f"Add it with: gest add-language {language} --variants FILE"
+        raise ConfigError(f"{name} in {language!r} needs the config {config}, which does not exist. {advice}")
+    rows = rows_of(config)
+    fingerprint = fingerprint_of(config, rows)
+    if settings.limit is not None:
+        rows = rows.select(range(min(settings.limit, len(rows))))
+    prompts = [
+        prompt
+        for row in rows.to_list()
+        for wording in wordings
+        for prompt in probe.make_prompts(row, wording, repeats)
+    ]
+    max_tokens = settings.max_tokens or probe.max_tokens
+    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
+    detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
+    names = wordings_id(wordings)
+    return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
+
+
+def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[str]) -> Answers:
     """The answers of a model, recorded as a run in `path`; a finished run is read instead."""
     task = prepare(settings)
     chat_model = _open_model(model, settings)
@@ -193,18 +218,21 @@ def run(
             return Answers(table, record.finished.manifest.metadata)
         start = time.perf_counter()
         cache = record.cache if record else None
-        answers = collect(chat_model, task.prompts, task.sampling, cache, settings, on_estimate)
+        answers = collect(chat_model, task.prompts, task.sampling, cache, settings)
+        # prompts with the same text and seed share an answer
+        sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(task.prompts, answers, strict=True)}
         stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
         stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
-        table = read_answers(task.probe, task.detector, task.prompts, answers, stereotypes)
+        table = task.probe.make_table(task.detector, task.prompts, answers, stereotypes)
         metadata = {
             **manifest.identity(),
             **chat_model.facts(chat=True),
             "from_hub": False,
             "samples": len(task.rows),
-            **count_readings(table, chat_model.name),
-            "tokens_in": sum(answer.tokens_in for answer in answers),
-            "tokens_out": sum(answer.tokens_out for answer in answers),
+            **_count_readings(table, chat_model.name),
+            "tokens_in": sum(answer.tokens_in for answer in sent.values()),
+            "tokens_out": sum(answer.tokens_out for answer in sent.values()),
+            "cost": sum(map(settings.cost, sent.values())),
             "notes": [],
             "seconds": time.perf_counter() - start,
             "gest_dataset": __version__,
@@ -213,21 +241,6 @@ def run(
         if record:
             record.finish(result)
     return result
-
-
-def _open_model(model: Any, settings: AskSettings) -> Model:
-    """A served model, or a loaded causal model with a chat template."""
-    if settings.endpoint is not None:
-        return connect(settings.endpoint, model, connections=settings.connections)
-    loaded = load_model(
-        model, Settings(device=settings.device, dtype=settings.dtype, revision=settings.revision)
-    )
-    if loaded.kind != CAUSAL or not loaded.tokenizer.chat_template:
-        raise ModelError(
-            f"{loaded.name} is not a chat model: only causal models with a chat template can be asked. "
-            f"`gest score` measures its probabilities instead."
-        )
-    return loaded
 
 
 def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | None = None) -> Answers:
@@ -244,10 +257,22 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
     for row in rows:
         top = tuple(tuple(entry.values()) for entry in row["top"])
         answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], row["withheld"], top))
-    table = read_answers(probe, detector, prompts, answers, [row["stereotype"] for row in rows])
+    table = probe.make_table(detector, prompts, answers, [row["stereotype"] for row in rows])
     changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
-    counts = count_readings(table, run.manifest.model)
+    counts = _count_readings(table, run.manifest.model)
     return Answers(table, {**run.manifest.metadata, **counts, **changed})
+
+
+def _open_model(model: Any, settings: AskSettings) -> Model:
+    """A served model, or a loaded causal model with a chat template."""
+    if settings.endpoint is not None:
+        return connect(settings.endpoint, model, connections=settings.connections)
+    loaded = load_model(
+        model, Settings(device=settings.device, dtype=settings.dtype, revision=settings.revision)
+    )
+    if loaded.kind != CAUSAL or not loaded.tokenizer.chat_template:
+        raise ModelError(f"{loaded.name} is not a chat model (causal, with a template): use `gest score`.")
+    return loaded
 
 
 def collect(
@@ -256,80 +281,55 @@ def collect(
     sampling: Sampling,
     cache: ResponseCache | None = None,
     settings: AskSettings | None = None,
-    on_estimate: Callable[[Estimate], None] = lambda estimate: None,
 ) -> list[Answer]:
-    """The answers to some prompts, cached as they come; the first few estimate what the rest will take.
+    """The answers to some prompts, cached as they come; prompts with the same text and seed share one.
 
-    Prompts with the same text and seed share an answer. It stops before all answers cost more than the
-    budget of the settings.
+    No prompt is sent once the answers have cost `max_cost`; requests in flight are completed.
     """
-    settings = settings or AskSettings()
+    settings, cache = settings or AskSettings(), cache or ResponseCache(Path(":memory:"))
     drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
     keys = {prompt: cache_key(prompt.text, prompt.repeat, drawn) for prompt in prompts}
     distinct = dict(zip(keys.values(), keys, strict=True))
-    cached = {} if cache is None else cache.get(distinct)
     answers = {
-        key: Answer(**{**value, "top": tuple(map(tuple, value["top"]))}) for key, value in cached.items()
+        key: Answer(**{**value, "top": tuple(map(tuple, value["top"]))})
+        for key, value in cache.get(distinct).items()
     }
     spent = sum(map(settings.cost, answers.values()))
+    missing = [prompt for key, prompt in distinct.items() if key not in answers]
+    affordable = takewhile(lambda _: spent < settings.max_cost, missing)
     progress = ProgressWriter(len(distinct), "prompts")
     bar = tqdm(total=len(distinct), desc=model.name, unit="prompts", disable=None, leave=False)
     bar.update(len(answers))
-
-    def affordable(waiting: Sequence[Prompt]) -> Iterator[Prompt]:
-        """Prompts, as long as the answers in flight fit into the rest of the budget."""
-        before = len(answers)
-        for sent, prompt in enumerate(waiting):
-            in_flight = sent - (len(answers) - before)
-            # an answer costs the mean so far; the first one the most that is possible
-            first = Answer("", len(prompt.text.encode()), sampling.max_tokens)
-            each = spent / len(answers) if answers else settings.cost(first)
-            if spent + (in_flight + 1) * each > settings.max_cost:
-                return
-            yield prompt
-
-    def fetch(wanted: Sequence[Prompt]) -> None:
-        nonlocal spent
-        while waiting := [prompt for prompt in wanted if keys[prompt] not in answers]:
-            before = len(answers)
-            with closing(model.generate(affordable(waiting), sampling)) as generated:
-                for batch in generated:
-                    new = {keys[prompt]: answer for prompt, answer in batch}
-                    if cache is not None:
-                        cache.put({key: asdict(answer) for key, answer in new.items()})
-                    answers.update(new)
-                    spent += sum(map(settings.cost, new.values()))
-                    bar.update(len(new))
-                    progress.update(len(answers))
-            if len(answers) == before:
-                raise ScoringError(
-                    f"One more answer could exceed --max-cost {settings.max_cost:g}; {before:,} of "
-                    f"{len(distinct):,} answers are cached. Use a higher --max-cost to resume."
-                )
-
-    with bar:
-        missing = [prompt for key, prompt in distinct.items() if key not in answers]
-        sample = missing[:: max(1, len(missing) // SAMPLE)][:SAMPLE]
-        start = time.perf_counter()
-        fetch(sample)
-        if sample:
-            first, seconds = [answers[keys[prompt]] for prompt in sample], time.perf_counter() - start
-            on_estimate(_estimate(model.name, first, seconds, len(missing), settings))
-        fetch(missing)
+    with bar, closing(model.generate(affordable, sampling)) as generated:
+        for batch in generated:
+            new = {keys[prompt]: answer for prompt, answer in batch}
+            cache.put({key: asdict(answer) for key, answer in new.items()})
+            answers.update(new)
+            spent += sum(map(settings.cost, new.values()))
+            if settings.max_cost < math.inf and not spent:
+                raise ScoringError(f"{model.name} does not report token counts: continue without --max-cost.")
+            bar.update(len(new))
+            bar.set_postfix({"cost": f"{spent:.2g}"} if spent else {})
+            progress.update(len(answers))
+    if len(answers) < len(distinct):
+        counts = f"{len(answers):,} of {len(distinct):,} answers are cached and have cost {spent:g}"
+        raise ScoringError(f"{counts}. Use a --max-cost above {settings.max_cost:g} to resume.")
     return [answers[key] for key in keys.values()]
 
 
-def _estimate(
-    name: str, answers: Sequence[Answer], seconds: float, missing: int, settings: AskSettings
-) -> Estimate:
-    """What all missing prompts will take, from the answers to a few of them."""
-    tokens_in = sum(answer.tokens_in for answer in answers)
-    tokens_out = sum(answer.tokens_out for answer in answers)
-    if settings.has_price and not tokens_in + tokens_out:
-        raise ScoringError(
-            f"{name} does not report token counts (usage), so its cost is unknown. The answers are cached; "
-            f"run the command without prices to continue."
-        )
-    factor = missing / len(answers)
-    money = factor * sum(map(settings.cost, answers)) if settings.has_price else None
-    return Estimate(missing, factor * tokens_in, factor * tokens_out, factor * seconds, money)
+def _count_readings(table: pa.Table, model: str) -> dict[str, Any]:
+    """How many answers were read, why the others were not, and a few examples; an error if none was read."""
+    frame = table.select(["problem", "answer"]).to_pandas()
+    unread = frame[frame["problem"] != ""].groupby("problem", sort=False)["answer"]
+    skipped = {problem: len(texts) for problem, texts in unread}
+    examples = {
+        problem: [text[:_EXAMPLE_LENGTH] for text in texts.unique()[:_EXAMPLES] if text.strip()]
+        for problem, texts in unread
+    }
+    scored = len(frame) - sum(skipped.values())
+    if not scored:
+        problems = Counter(skipped).most_common(3)
+        reasons = "; ".join(f"{number} x {reason} {examples[reason][:1]}" for reason, number in problems)
+        advice = " Allow longer answers with --max-tokens." if CUT in skipped else ""
+        raise ScoringError(f"No answer of {model} could be read: {reasons}.{advice}")
+    return {"asked": len(frame), "scored": scored, "skipped": skipped, "examples": examples}

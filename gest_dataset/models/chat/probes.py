@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.languages import SOURCE
-from gest_dataset.measures.choice import CHOICE
-from gest_dataset.measures.masculine_rate import FIRST_PERSON, STORY
+from gest_dataset.measures.masculine_rate import CHOICE, FIRST_PERSON, STORY
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes import choice, prompts, pronouns
 from gest_dataset.probes.prompts import REFUSED, Answer, Prompt, Reading, is_refusal, without_thoughts
@@ -22,6 +23,13 @@ UNSHOWN, CONFLICT = "no gender shows", "rules disagree"
 _PROBLEMS = dict.fromkeys(
     ("not translated: English", "not translated: no Cyrillic letter"), "not in this language"
 )
+# The types of columns that are not text
+_TYPES = {
+    **dict.fromkeys(("repeat", "stereotype", "tokens_in", "tokens_out", "position"), pa.int32()),
+    "evidence": pa.list_(pa.string()),
+    "shares": pa.map_(pa.string(), pa.float64()),
+    "top": pa.list_(pa.struct([("token", pa.string()), ("log_probability", pa.float64())])),
+}
 Readings = list[Reading]
 
 
@@ -42,6 +50,41 @@ class ChatProbe:
     make_prompts: Callable[[Mapping[str, Any], Any, int], Iterator[Prompt]] = prompts.make_prompts
     column: str = "gender"
     top: int = 0
+
+    def make_table(
+        self,
+        detector: GenderDetector | None,
+        prompts: Sequence[Prompt],
+        answers: Sequence[Answer],
+        stereotypes: Sequence[int],
+    ) -> pa.Table:
+        """A row for each prompt with the unchanged answer and its reading."""
+        readings = self.read(detector, prompts, answers)
+        rows = [
+            {
+                "id": prompt.id,
+                "variant": prompt.variant,
+                "repeat": prompt.repeat,
+                "stereotype": stereotype,
+                "prompt": prompt.text,
+                "answer": answer.text,
+                "withheld": answer.problem,
+                "tokens_in": answer.tokens_in,
+                "tokens_out": answer.tokens_out,
+                self.column: reading.value,
+                "position": reading.position,
+                "rule": reading.rule,
+                "evidence": list(reading.evidence),
+                "problem": reading.problem,
+                "shares": list(reading.shares.items()),
+                "top": answer.top,
+            }
+            for prompt, answer, stereotype, reading in zip(
+                prompts, answers, stereotypes, readings, strict=True
+            )
+        ]
+        schema = pa.schema([(name, _TYPES.get(name, pa.string())) for name in rows[0]])
+        return pa.Table.from_pylist(rows, schema)
 
 
 def wordings_id(wordings: Sequence[Any]) -> str:
@@ -72,8 +115,7 @@ def _first_persons(detector: GenderDetector | None, texts: Sequence[str]) -> Rea
     readings = []
     for text, found in zip(texts, detector.genders(texts), strict=True):
         problem = found.problem or (CONFLICT if found.conflict else UNSHOWN)
-        if found.gender != UNKNOWN:
-            problem = ""
+        problem = problem if found.gender == UNKNOWN else ""
         readings.append(_reading(text, found.gender, problem, found.rule, found.evidence))
     return readings
 
@@ -83,7 +125,7 @@ def _characters(detector: GenderDetector | None, texts: Sequence[str]) -> Readin
     rule = "verbs" if detector else "pronouns"
     characters = detector.characters(texts) if detector else [pronouns.character(text) for text in texts]
     return [
-        _reading(text, one.gender, one.problem, rule if one.evidence else "", one.evidence)
+        _reading(text, one.value, one.problem, rule if one.evidence else "", one.evidence)
         for text, one in zip(texts, characters, strict=True)
     ]
 

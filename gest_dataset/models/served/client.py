@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -62,14 +61,10 @@ class Client:
     def request(self, path: str, body: Any = None) -> Any:
         """The JSON response to a POST, or to a GET without a body."""
         status, content = self._send(path, None if body is None else json.dumps(body).encode())
-        problem = f"status {status}"
-        if status == 200:
-            try:
-                return parse_json(content)
-            except ValueError:
-                problem = "invalid JSON"
         try:
             message = parse_json(content)
+            if status == 200:
+                return message
         except ValueError:
             message = content.decode("utf-8", "replace").strip()
         while isinstance(message, dict):  # servers put it in different places
@@ -80,6 +75,7 @@ class Client:
             rejected = f"{self.address} rejected the API key (status {status})"
             raise ModelError(f"{rejected}: {message}\nSet {KEY} to a valid key.")
         kind = UnsupportedError if status in _UNSUPPORTED else ScoringError
+        problem = "invalid JSON" if status == 200 else f"status {status}"
         raise kind(f"{self.address} answered {path} with {problem}: {message}\n{RESUME}")
 
     def try_request(self, path: str, body: Any = None) -> Any:
@@ -107,10 +103,10 @@ class Client:
             try:
                 while not client.stopped.is_set():
                     with lock:
-                        chosen = list(islice(items, 1))
-                    if not chosen:
+                        item = next(items, None)
+                    if item is None:
                         break
-                    completed.put((chosen[0], function(client, chosen[0])))
+                    completed.put((item, function(client, item)))
             except BaseException as problem:
                 client.stopped.set()
                 error = problem

@@ -6,18 +6,22 @@ a server can return is detected with one request of each kind before a run.
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.errors import ModelError, ScoringError, convert_errors, describe_error
+from gest_dataset.models.prefix_sharing import longest_continuations
 from gest_dataset.models.served.client import Client, UnsupportedError
-from gest_dataset.probes.queries import Values
+from gest_dataset.probes.queries import Query, Values
 
 COMPLETIONS = "/v1/completions"
 TOP_TOKENS = (100, 20, 5, 1)  # numbers of likeliest tokens to try, the largest first
+# Limits of one request: prompts, their tokens, named tokens (vLLM takes 128)
+MAX_PROMPTS, MAX_TOKENS, MAX_NAMED = 64, 8192, 100
 Ids = tuple[int, ...]
 _TOKEN_ID = "token_id:"  # prefix of a token that is given by its id
 _ZERO = -9999.0  # vLLM's log-probability of what is impossible
@@ -71,12 +75,13 @@ def request_values(
     body |= {"model": model, "prompt": prompts if len(prompts) > 1 else prompts[0]}
     response = client.request(COMPLETIONS, body)
     choices = check_response(response, model, client.address)
-    by_index = {choice.get("index", position): choice for position, choice in enumerate(choices)}
-    if len(choices) != len(items) or by_index.keys() != set(range(len(items))):
+    choices.sort(key=lambda choice: choice.get("index", 0))
+    if len(choices) != len(items):
         raise ScoringError(f"{client.address} returned {len(choices)} choices for {len(items)} prompts.")
     problem = f"{client.address} did not return all log-probabilities"
     with convert_errors(lambda error: UnsupportedError(f"{problem} ({describe_error(error)}).")):
-        values = [_values(item, by_index[i]["logprobs"], able, texts) for i, item in enumerate(items)]
+        pairs = zip(items, choices, strict=True)
+        values = [_values(item, choice["logprobs"], able, texts) for item, choice in pairs]
         if not able.top_tokens and any(np.isnan(row).any() for row in values):
             raise ValueError("one is missing")
     return values
@@ -88,9 +93,8 @@ def check_response(response: Any, model: str, address: str) -> list[dict[str, An
     if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
         raise ScoringError(f"{address} sent an unexpected response without choices: {str(response)[:300]}")
     if response.get("model") not in (None, model):
-        raise ScoringError(
-            f"{address} was asked for {model!r} and answered as {response['model']!r}; use that name."
-        )
+        other = response["model"]
+        raise ScoringError(f"{address} was asked for {model!r} and answered as {other!r}; use that name.")
     return choices
 
 
@@ -128,11 +132,9 @@ def find_model(client: Client, name: str | None) -> tuple[str, Mapping[str, Any]
     if name is None and len(entries) == 1:
         (name,) = entries
     if name is None or (entries and name not in entries):
-        names = difflib.get_close_matches(name or "", entries, n=5, cutoff=0.0)
+        names = ", ".join(difflib.get_close_matches(name or "", entries, n=5, cutoff=0.0)) or "none"
         problem = "needs the name of a model" if name is None else f"has no model {name!r}"
-        raise ModelError(
-            f"{client.address} {problem}; available models: {', '.join(names) or 'it lists none'}."
-        )
+        raise ModelError(f"{client.address} {problem}; available models: {names}.")
     return name, entries.get(name, {})
 
 
@@ -142,10 +144,8 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     plain = {"model": model, "prompt": list(context.ids), "max_tokens": 1}
     response = client.try_request(COMPLETIONS, plain)
     if response is None:
-        raise ModelError(
-            f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs. Use a server that "
-            f"has it, such as vLLM; `gest ask` needs only the chat endpoint (docs/ask.md)."
-        )
+        problem = f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs"
+        raise ModelError(f"{problem}. vLLM has it; `gest ask` needs only chats (docs/ask.md).")
     check_response(response, model, client.address)
     counted = (response.get("usage") or {}).get("prompt_tokens") or 0  # with the server's own tokens
     able = Capabilities(
@@ -165,15 +165,12 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     if named is None and full is None:
         top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
         if not top:
-            raise ModelError(
-                f"{client.address} returns no log-probabilities for {model!r}, so it cannot be scored. "
-                f"Enable them (docs/endpoints.md), or load the model; `gest ask` needs none (docs/ask.md)."
-            )
+            problem = f"{client.address} returns no log-probabilities for {model!r}"
+            raise ModelError(f"{problem}. Enable them (docs/endpoints.md); `gest ask` needs none.")
     if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
-        raise ScoringError(
-            f"{client.address} returns two log-probabilities for one token: {named[0]:.4f} as the next "
-            f"token, {full[-2]:.4f} within its text. Turn off the server's temperature and penalties."
-        )
+        both = f"{named[0]:.4f} and {full[-2]:.4f}"
+        problem = f"{client.address} returns two log-probabilities for one token: {both}"
+        raise ScoringError(f"{problem}. Turn off the server's temperature and penalties.")
     several = client.try_request(COMPLETIONS, {**plain, "prompt": [list(context.ids)] * 2}) or {}
     values = named if full is None else full
     return replace(
@@ -185,3 +182,57 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         batched=len(several.get("choices") or ()) == 2,
         fingerprint=() if values is None else tuple(values.tolist()),
     )
+
+
+def make_plan(
+    queries: Sequence[Query], able: Capabilities
+) -> tuple[list[Item], list[list[tuple[Item, int]]]]:
+    """The distinct items to ask for, and for each query the items and indices of its values.
+
+    A query at one position asks for some tokens after a context, any other one for a whole text. A server
+    that supports only one of them gets the other in its place: ln P(t | c) is also the last value of the text
+    (c, t), and a text is also as many contexts as it has tokens.
+    """
+    targets: dict[Ids, dict[int, int]] = defaultdict(dict)  # context -> target -> its index
+    texts: dict[Ids, None] = {}
+    lookups: list[list[tuple[Ids, bool, int]]] = []  # a context or a text, and the index of the value
+    for query in queries:
+        contrast = len(set(query.positions)) == 1
+        by_context = not able.full_texts or (contrast and able.named_tokens)
+        lookups.append([])
+        for position, target in zip(query.positions, query.targets, strict=True):
+            ids = query.input_ids[: position + 1]
+            if by_context:
+                index = targets[ids].setdefault(target, len(targets[ids]))
+            else:
+                ids, index = (*ids, target) if contrast else (*query.input_ids, query.targets[-1]), position
+                texts[ids] = None
+            lookups[-1].append((ids, by_context, index))
+    contexts = {ids: Item(ids, tuple(indices)) for ids, indices in targets.items()}
+    # the values of a text are among those of a longer one that begins with it
+    ordered = list(texts)
+    hosts = dict(zip(ordered, (Item(ordered[i]) for i in longest_continuations(ordered)), strict=True))
+    sources = [
+        [(contexts[ids] if by_context else hosts[ids], index) for ids, by_context, index in some]
+        for some in lookups
+    ]
+    return [*contexts.values(), *dict.fromkeys(hosts.values())], sources
+
+
+def make_batches(items: Sequence[Item], able: Capabilities) -> Iterator[list[Item]]:
+    """Items of one kind that fit into a request; contexts with the same targets are neighbours."""
+    batch: list[Item] = []
+    for item in sorted(items, key=lambda item: (item.targets, len(item.ids), item.ids)):
+        longer = [*batch, item]
+        named = {target for each in longer for target in each.targets} if able.named_tokens else ()
+        if batch and (
+            len(longer) > (MAX_PROMPTS if able.batched else 1)
+            or sum(len(each.ids) for each in longer) > MAX_TOKENS
+            or len(named) > MAX_NAMED
+            or bool(item.targets) != bool(batch[0].targets)
+        ):
+            yield batch
+            longer = [item]
+        batch = longer
+    if batch:
+        yield batch

@@ -1,10 +1,10 @@
 """A model behind a server: log-probabilities from completions, answers from chat completions."""
 
-from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,31 +12,26 @@ from tqdm.auto import tqdm
 from transformers import AutoTokenizer
 
 from gest_dataset.cache import ResponseCache, cache_key
-from gest_dataset.errors import ModelError, OutputError, convert_errors, describe_error
+from gest_dataset.errors import ModelError, OutputError, ScoringError, convert_errors, describe_error
 from gest_dataset.models.base import CONNECTIONS, LogProbs, Passes, Sampling
 from gest_dataset.models.identity import TEXTS, tokenizer_fingerprint
-from gest_dataset.models.prefix_sharing import longest_continuations
 from gest_dataset.models.pretrained import from_pretrained
-from gest_dataset.models.served.chat import CHAT, chat_body, detect_chat_format, parse_chat
-from gest_dataset.models.served.client import Client, open_client
-from gest_dataset.models.served.completions import (
-    Capabilities,
-    Ids,
-    Item,
-    detect_capabilities,
-    find_model,
-    request_values,
-)
+from gest_dataset.models.served import completions
+from gest_dataset.models.served.client import Client, UnsupportedError, open_client
+from gest_dataset.models.served.completions import Capabilities, Item
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompts import Answer, Prompt
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknown_token_ids
 from gest_dataset.progress import ProgressWriter
 from gest_dataset.storage import CHOOSE
 
 SERVER = "server"
-# Limits of one request: prompts, their tokens, named tokens (vLLM takes 128)
-MAX_PROMPTS, MAX_TOKENS, MAX_NAMED = 64, 8192, 100
+CHAT = "/v1/chat/completions"
+# The two names of an answer's longest length; newer models accept only the second one
+_LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
+_TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
+_PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another one by more
 # With identity.TEXTS, whose hashes must not change: what a server's tokenizer may read differently
 _MORE_TEXTS = (
@@ -71,7 +66,7 @@ class ServedModel:
     @cached_property
     def capabilities(self) -> Capabilities:
         ids = tuple(self.tokenizer.backend_tokenizer.encode(TEXTS[0]).ids)
-        return detect_capabilities(self.client, self.name, self.entry, ids)
+        return completions.detect_capabilities(self.client, self.name, self.entry, ids)
 
     @cached_property
     def chat_format(self) -> tuple[str, int]:
@@ -107,47 +102,38 @@ class ServedModel:
         )
 
     def log_probs(
-        self,
-        queries: Sequence[Query],
-        batch_tokens: int | None = None,
-        description: str = "scoring",
-        cache: ResponseCache | None = None,
+        self, queries: Sequence[Query], batch_tokens: int | None, name: str, cache: ResponseCache | None
     ) -> LogProbs:
         able = self.capabilities
-        items, sources = make_plan(queries, able.named_tokens or not able.full_texts, able.full_texts)
-        values = self._item_values(items, description, cache)
+        items, sources = completions.make_plan(queries, able)
+        values = self._item_values(items, name, cache)
         reason, notes = "the server's value is not finite", [*self._tokenizer[1]]
         if able.prefix_tokens:
-            notes.append(
-                f"the server puts {able.prefix_tokens} token(s) of its own before the ids it is sent"
-            )
+            notes.append(f"the server puts {able.prefix_tokens} token(s) of its own before the ids")
         if able.top_tokens:
             reason = f"not among the {able.top_tokens} likeliest tokens, which is all that the server returns"
-            notes.append(
-                f"the server returns the {able.top_tokens} likeliest tokens only; others are skipped"
-            )
+            notes.append(f"words that are {reason}, are skipped")
         size = sum(len(item.ids) for item in items)
         passes = Passes(len(queries), len(items), size, computed=size)
         of_queries = [np.array([values[item][i] for item, i in source]) for source in sources]
         return LogProbs(of_queries, passes, SERVER, tuple(notes), reason)
 
     def _item_values(
-        self, items: Sequence[Item], description: str, cache: ResponseCache | None
+        self, items: Sequence[Item], name: str, cache: ResponseCache | None
     ) -> dict[Item, Values]:
         """The values of every item, from the cache or the server."""
-        if cache is not None:  # of a run that may have been started with another model of this name
-            key, now = cache_key("fingerprint"), self.capabilities.fingerprint
-            before = cache.get([key]).get(key, now)
-            if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
-                raise OutputError(
-                    f"{cache.path.parent} was started with another model behind the name {self.name!r}: the "
-                    f"log-probabilities of a fixed text have changed. {CHOOSE}"
-                )
-            cache.put({key: before})
+        cache = cache or ResponseCache(Path(":memory:"))
+        # the run may have been started with another model of this name
+        key, now = cache_key("fingerprint"), self.capabilities.fingerprint
+        before = cache.get([key]).get(key, now)
+        if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
+            problem = f"{cache.path.parent} was started with another model behind the name {self.name!r}"
+            raise OutputError(f"{problem}: the values of a fixed text have changed. {CHOOSE}")
+        cache.put({key: before})
         keys = {item: cache_key("item", item.ids, item.targets) for item in items}
-        cached = {} if cache is None else cache.get(keys.values())
+        cached = cache.get(keys.values())
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
-        batches = make_batches([item for item in items if item not in values], self.capabilities)
+        missing = [item for item in items if item not in values]
         texts: dict[int, str] = {}  # of the targets, for servers that give tokens as texts
         if self.capabilities.top_tokens:
             targets = {target for item in items for target in item.targets}
@@ -157,15 +143,15 @@ class ServedModel:
             texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
 
         def send(client: Client, batch: list[Item]) -> list[Values]:
-            return request_values(client, self.name, self.capabilities, batch, texts)
+            return completions.request_values(client, self.name, self.capabilities, batch, texts)
 
         progress = ProgressWriter(len(items), "prompts")
-        bar = tqdm(total=len(items), initial=len(values), desc=description, disable=None, leave=False)
+        bar = tqdm(total=len(items), initial=len(values), desc=name, disable=None, leave=False)
+        batches = completions.make_batches(missing, self.capabilities)
         with bar, closing(self.client.map(send, batches)) as completed:
             for results in completed:
                 new = {i: v for batch, vs in results for i, v in zip(batch, vs, strict=True)}
-                if cache is not None:
-                    cache.put({keys[item]: value.tolist() for item, value in new.items()})
+                cache.put({keys[item]: value.tolist() for item, value in new.items()})
                 values |= new
                 bar.update(len(new))
                 progress.update(len(values))
@@ -189,7 +175,7 @@ def connect(
 ) -> ServedModel:
     """The model of a server; `tokenizer` is its Hub id or folder (default: its name)."""
     client = open_client(url, connections)
-    name, entry = find_model(client, model)
+    name, entry = completions.find_model(client, model)
     return ServedModel(name, client, entry, tokenizer)
 
 
@@ -207,76 +193,59 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
             return tokenizer, [f"the server has no /tokenize: it is not checked that {name} is its tokenizer"]
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
-            raise ModelError(
-                f"{name} is not the tokenizer of {client.address}: {text!r} has the ids {ids[:8]}, on the "
-                f"server {response['tokens'][:8]}. {advice}"
-            )
+            raise ModelError(f"{name} is not the tokenizer of {client.address}: {text!r} differs. {advice}")
     return tokenizer, []
 
 
-def make_plan(
-    queries: Sequence[Query], next_tokens: bool, full_texts: bool
-) -> tuple[list[Item], list[list[tuple[Item, int]]]]:
-    """The distinct items to ask for, and for each query the items and indices of its values.
-
-    A contrast of two words at one position asks for some tokens after a context, a continuation of several
-    tokens for a whole text. A server that supports only one of them gets the other in its place: ln P(t | c)
-    is also the last value of the text (c, t), and a text is also as many contexts as it has tokens.
-    """
-    wanted = [_lookups(query, next_tokens, full_texts) for query in queries]
-    targets: dict[Ids, dict[int, int]] = defaultdict(dict)  # context -> target -> its index
-    texts: dict[Ids, None] = {}
-    for ids, target, _ in (lookup for lookups in wanted for lookup in lookups):
-        if target is None:
-            texts[ids] = None
-        else:
-            targets[ids].setdefault(target, len(targets[ids]))
-    ordered = list(texts)
-    # the values of a text are among those of a longer one that begins with it
-    hosts = dict(zip(ordered, (Item(ordered[i]) for i in longest_continuations(ordered)), strict=True))
-    contexts = {context: Item(context, tuple(indices)) for context, indices in targets.items()}
-    sources = [
-        [
-            (hosts[ids], index) if target is None else (contexts[ids], targets[ids][target])
-            for ids, target, index in lookups
-        ]
-        for lookups in wanted
-    ]
-    return [*contexts.values(), *dict.fromkeys(hosts.values())], sources
+def chat_body(model: str, prompt: Prompt, sampling: Sampling, length_name: str) -> dict[str, Any]:
+    """The request for one answer."""
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": "user", "content": prompt.text}],
+        "temperature": sampling.temperature,
+        "top_p": 1,
+        length_name: sampling.max_tokens,
+        "seed": sampling.seed + prompt.repeat,
+    }
+    if sampling.stop:
+        body["stop"] = list(sampling.stop)
+    if sampling.top:
+        body |= {"logprobs": True, "top_logprobs": sampling.top}
+    return body
 
 
-def _lookups(query: Query, next_tokens: bool, full_texts: bool) -> list[tuple[Ids, int | None, int]]:
-    """For each target: a context and the target, or a text (no target) and the index of its value."""
-    ids, last = query.input_ids, len(query.input_ids) - 1
-    # the text of a continuation; a contrast has none
-    continued = ids
-    if query.positions[-1] == last and query.positions.count(last) == 1:
-        continued = (*ids, query.targets[-1])
-    lookups: list[tuple[Ids, int | None, int]] = []
-    for position, target in zip(query.positions, query.targets, strict=True):
-        context = ids[: position + 1]
-        in_text = position + 1 < len(continued) and continued[position + 1] == target
-        if next_tokens and not (full_texts and in_text and len(set(query.positions)) > 1):
-            lookups.append((context, target, 0))
-        else:
-            lookups.append((continued if in_text else (*context, target), None, position))
-    return lookups
+def detect_chat_format(client: Client, model: str) -> tuple[str, int]:
+    """The name of the longest length, and the number of likeliest first tokens that the server returns."""
+    problem: Exception | None = None
+    for length_name in _LENGTH_NAMES:
+        for top in _TOP_TOKENS:
+            sampling = Sampling(temperature=1.0, max_tokens=16, top=top)  # accepted by every model
+            try:
+                client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), sampling, length_name))
+                return length_name, top
+            except UnsupportedError as error:
+                problem = error
+    raise ModelError(f"{problem}\nUse a model with a chat template, or `gest score --endpoint`.")
 
 
-def make_batches(items: Sequence[Item], able: Capabilities) -> Iterator[list[Item]]:
-    """Items of one kind that fit into a request; contexts with the same targets are neighbours."""
-    batch: list[Item] = []
-    for item in sorted(items, key=lambda item: (item.targets, len(item.ids), item.ids)):
-        longer = [*batch, item]
-        named = {target for each in longer for target in each.targets} if able.named_tokens else ()
-        if batch and (
-            len(longer) > (MAX_PROMPTS if able.batched else 1)
-            or sum(len(each.ids) for each in longer) > MAX_TOKENS
-            or len(named) > MAX_NAMED
-            or bool(item.targets) != bool(batch[0].targets)
-        ):
-            yield batch
-            longer = [item]
-        batch = longer
-    if batch:
-        yield batch
+def parse_chat(response: Any, model: str, address: str) -> Answer:
+    """The answer in a chat completion, with its token counts and its likeliest first tokens."""
+    choices = completions.check_response(response, model, address)
+    choice = choices[0] if choices else {}
+    with convert_errors(
+        lambda error: ScoringError(f"{address} sent an unexpected response: {describe_error(error)}")
+    ):
+        message, usage = choice.get("message") or {}, response.get("usage") or {}
+        tokens = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+        content = message.get("content")  # a string, or a list of parts, some of which are texts
+        parts = content if isinstance(content, list) else [content]
+        texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+        text = "".join(text for text in texts if isinstance(text, str))
+        reason = str(choice.get("finish_reason"))
+        if not text.strip():
+            refusal = message.get("refusal") or ""
+            return Answer(refusal, *tokens, FILTERED if refusal else _PROBLEMS.get(reason, EMPTY))
+        tokens_of_answer = (choice.get("logprobs") or {}).get("content") or [{}]
+        tops = tokens_of_answer[0].get("top_logprobs") or ()
+        top = tuple((str(entry["token"]), float(entry["logprob"])) for entry in tops)
+        return Answer(text, *tokens, FILTERED if reason == "content_filter" else "", top)

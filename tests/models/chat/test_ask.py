@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,8 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError
-from gest_dataset.measures.choice import CHOICE
+from gest_dataset.measures.masculine_rate import CHOICE
 from gest_dataset.models.chat import ask as asking
-from gest_dataset.models.chat.ask import AskSettings, Estimate
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Reading
 from gest_dataset.runs.folder import read_run
 from gest_dataset.stereotypes import STEREOTYPES
@@ -184,31 +184,26 @@ def test_answers_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 COST = (50 * 10 + 4 * 100) / 1e6  # of each answer of tests.support.chats
 
 
-def estimates(url: str, path: Path | None = None, price: bool = True, most: float = 1e9) -> list[Estimate]:
-    """The estimates of a run with ten sentences."""
-    budget = {"price_in": 10.0, "price_out": 100.0, "max_cost": most} if price else {}
-    found: list[Estimate] = []
-    asking.run(MODEL, AskSettings(endpoint=url, limit=10, **budget), path, (), found.append)  # type: ignore[arg-type]
-    return found
+def ask_with_budget(url: str, path: Path | None = None, budget: float = 1e9) -> gest_dataset.Answers:
+    """Ten sentences by four requests at a time."""
+    return ask(url, limit=10, output=path, connections=4, price_in=10.0, price_out=100.0, max_cost=budget)
 
 
-@pytest.mark.parametrize("number", [0, 7, 60])
-def test_a_budget_holds_with_parallel_requests(number: int) -> None:
-    with chatting(lambda text, options: "(a)") as server:
-        with pytest.raises(ScoringError, match=f"--max-cost .*; {number} of "):
-            estimates(server.url, most=(number + 0.5) * COST)
-        assert len(prompts(server)) == number
+@pytest.mark.parametrize("number", [1, 60])
+def test_nothing_is_sent_once_a_budget_is_spent(number: int, tmp_path: Path) -> None:
+    """Only requests that are in flight by then are completed, and their answers are cached."""
 
+    def slow(text: str, options: object) -> str:
+        time.sleep(0.05)
+        return "(a)"
 
-def test_the_rest_is_estimated(tmp_path: Path) -> None:
-    with chatting(lambda text, options: "(a)") as server:
-        with pytest.raises(ScoringError, match="max-cost"):
-            estimates(server.url, tmp_path, most=50.5 * COST)
-        (rest,) = estimates(server.url, tmp_path)
+    with chatting(slow) as server:
+        with pytest.raises(ScoringError, match=r"are cached .* --max-cost above"):
+            ask_with_budget(server.url, tmp_path, (number - 0.5) * COST)
+        assert number <= len(prompts(server)) <= number + 8
+        answers = ask_with_budget(server.url, tmp_path)
         assert len(prompts(server)) == len(set(prompts(server))) == 120
-    assert rest.prompts == 120 - 50
-    assert rest.money == pytest.approx(70 * COST)
-    assert (rest.tokens_in, rest.tokens_out) == (70 * 50, 70 * 4)
+    assert answers.metadata["cost"] == pytest.approx(120 * COST)
 
 
 def test_a_server_that_counts_no_tokens_has_no_cost() -> None:
@@ -216,9 +211,8 @@ def test_a_server_that_counts_no_tokens_has_no_cost() -> None:
         status, headers, content = said("(a)")
         intercept(server, lambda body: (status, headers, {**content, "usage": None}))
         with pytest.raises(ScoringError, match="does not report token counts"):
-            estimates(server.url)
-        (estimate,) = estimates(server.url, price=False)
-    assert estimate.tokens_in == estimate.tokens_out == 0
+            ask_with_budget(server.url)
+        assert ask(server.url).metadata["cost"] == 0
 
 
 # ---- servers ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from scipy import stats
 import gest_dataset
 from gest_dataset.errors import ModelError
 from gest_dataset.models.base import Sampling
-from gest_dataset.models.chat import generation
+from gest_dataset.models.loading import LoadedModel, _sampler
 from gest_dataset.probes.prompts import Answer, Prompt
 from tests.support import zoo
 
@@ -30,7 +30,7 @@ def chat_model(name: str = "gpt2") -> tuple[Any, Any]:
 
 
 def answers_of(pair: tuple[Any, Any], prompts: Sequence[Prompt], sampling: Sampling) -> dict[Prompt, Answer]:
-    batches = generation.generate(*pair, "zoo", iter(prompts), sampling)
+    batches = LoadedModel(*pair, "causal", "zoo").generate(iter(prompts), sampling)
     return {prompt: answer for batch in batches for prompt, answer in batch}
 
 
@@ -83,7 +83,7 @@ def test_samples_have_the_probabilities_of_the_model(temperature: float) -> None
     """The first tokens of 2,000 repeats against softmax(logits / temperature), by a chi-squared test."""
     logits = torch.tensor([2.0, 1.0, 0.0, -1.0, -1.0])
     prompts = [Prompt("0", "x", "I am", repeat) for repeat in range(2000)]
-    sampler = generation._sampler(prompts, Sampling(temperature=temperature), torch.device("cpu"))
+    sampler = _sampler(prompts, Sampling(temperature=temperature), torch.device("cpu"))
     tokens = sampler(torch.empty(0), logits.repeat(len(prompts), 1)).argmax(-1)
     counts = torch.bincount(tokens, minlength=5).numpy()
     expected = (logits / temperature).softmax(-1).double().numpy()

@@ -11,10 +11,16 @@ import pytest
 from gest_dataset.errors import GestError, ModelError, ScoringError
 from gest_dataset.models.identity import TEXTS
 from gest_dataset.models.served import completions
-from gest_dataset.models.served import model as served_model
 from gest_dataset.models.served.client import Client
-from gest_dataset.models.served.completions import Capabilities, Item, detect_capabilities, find_model
-from gest_dataset.models.served.model import load_tokenizer, make_batches, make_plan
+from gest_dataset.models.served.completions import (
+    Capabilities,
+    Item,
+    detect_capabilities,
+    find_model,
+    make_batches,
+    make_plan,
+)
+from gest_dataset.models.served.model import load_tokenizer
 from gest_dataset.probes.queries import Query
 from tests.support import zoo
 from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
@@ -23,6 +29,8 @@ from tests.support.services import Answer, Request, serving
 pytestmark = pytest.mark.usefixtures("mirror", "one_thread")
 ALL = Capabilities(named_tokens=True, full_texts=True, batched=True, context_length=LONGEST)
 TOPS = Capabilities(top_tokens=5)
+TEXTS_ONLY = replace(ALL, named_tokens=False)
+TOKENS_ONLY = replace(ALL, full_texts=False)
 
 
 # ---- requests and responses ------------------------------------------------------------------------------
@@ -52,7 +60,6 @@ def tops(value: Any) -> dict[str, Any]:
         ({"choices": [{}, 3]}, "without choices"),
         ({**choices((0, {}), (1, {})), "model": "other"}, "answered as 'other'"),
         (choices((0, {})), "1 choices for 2 prompts"),
-        (choices((0, {}), (0, {})), "2 choices for 2 prompts"),
         (choices((0, tops(-1.0)), (1, None)), "did not return all log-probabilities"),
         (choices((0, tops(-1.0)), (1, tops(0.002))), "as a log-probability"),
         (choices((0, tops(-1.0)), (1, tops([1]))), "did not return all log-probabilities"),
@@ -105,22 +112,22 @@ def test_values_of_a_text() -> None:
 
 def test_two_words_at_one_position_are_one_context() -> None:
     query = Query((7, 8, 9), (2, 2), (1, 2), normalise=False)
-    assert make_plan([query], True, True)[0] == [Item((7, 8, 9), (1, 2))]
-    assert make_plan([query], False, True)[0] == [Item((7, 8, 9, 1)), Item((7, 8, 9, 2))]
+    assert make_plan([query], ALL)[0] == [Item((7, 8, 9), (1, 2))]
+    assert make_plan([query], TEXTS_ONLY)[0] == [Item((7, 8, 9, 1)), Item((7, 8, 9, 2))]
 
 
 def test_a_continuation_is_one_text_and_contains_shorter_ones() -> None:
     query, beginning = Query((7, 8, 9), (0, 1, 2), (8, 9, 1)), Query((7, 8), (0, 1), (8, 9))
     contexts = [Item((7,), (8,)), Item((7, 8), (9,)), Item((7, 8, 9), (1,))]
-    assert make_plan([query], True, False)[0] == contexts
-    (text,), sources = make_plan([beginning, query], True, True)
+    assert make_plan([query], TOKENS_ONLY)[0] == contexts
+    (text,), sources = make_plan([beginning, query], ALL)
     assert text == Item((7, 8, 9, 1))
     assert sources == [[(text, 0), (text, 1)], [(text, 0), (text, 1), (text, 2)]]
 
 
 def test_batches_stay_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("MAX_PROMPTS", 3), ("MAX_TOKENS", 6), ("MAX_NAMED", 3)):
-        monkeypatch.setattr(served_model, name, value)
+        monkeypatch.setattr(completions, name, value)
     ones = [Item((n,), (1,)) for n in range(4)]
     assert list(make_batches(ones[::-1], ALL)) == [ones[:3], ones[3:]]
     assert list(make_batches(ones[:2], replace(ALL, batched=False))) == [[ones[0]], [ones[1]]]

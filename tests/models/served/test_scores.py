@@ -14,7 +14,6 @@ from gest_dataset.errors import GestError, ModelError, OutputError, ScoringError
 from gest_dataset.models.scores import Scores
 from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
-from gest_dataset.models.served import model as served_model
 from tests.support import completions, zoo
 from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
 from tests.support.faults import EACH, fast_retries
@@ -117,7 +116,7 @@ def test_a_run_resumes_and_sends_nothing_twice(
     fault: Any, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast_retries(monkeypatch, fault)
-    monkeypatch.setattr(served_model, "MAX_PROMPTS", 8)
+    monkeypatch.setattr(served_completions, "MAX_PROMPTS", 8)
     answered: Counter[tuple[int, ...]] = Counter()
     with served("gpt2") as server:
         answer = server.translate

@@ -1,13 +1,14 @@
-"""Translation with any sequence-to-sequence model of Hugging Face: NLLB, M2M100, OPUS-MT, MADLAD, …
+"""Translation with models: those of Hugging Face (NLLB, M2M100, OPUS-MT, MADLAD, …), and served chat models.
 
-Texts are sorted by length and translated in batches under a budget of padded tokens, with beam search; other
-generation settings of the model stay.
+A chat model gets one prompt for each sentence. For a sequence-to-sequence model, texts are sorted by length
+and translated in batches under a budget of padded tokens, with beam search; other generation settings of the
+model stay.
 """
 
 import hashlib
 import logging
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,15 +22,20 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorLi
 from gest_dataset.errors import (
     ConfigError,
     ModelError,
+    ScoringError,
     UnsupportedLanguageError,
     convert_errors,
     describe_error,
 )
 from gest_dataset.languages import LANGUAGES, Language
+from gest_dataset.models.base import CHAT_CONNECTIONS, Sampling
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
+from gest_dataset.models.served.client import normalize_address
+from gest_dataset.models.served.model import connect
+from gest_dataset.probes.prompts import EMPTY, Answer, Prompt, without_thoughts
 from gest_dataset.storage import update_hash
-from gest_dataset.translation.translator import Batch, Translation, TranslationStoppedError, Translator
+from gest_dataset.translation.translator import Batches, Translation, TranslationStoppedError, Translator
 
 logger = logging.getLogger(__name__)
 BEAMS = 4
@@ -38,8 +44,13 @@ _FACTOR, _EXTRA = 2, 20
 # Padded input tokens in a batch; each needs BEAMS times as many output tokens and their caches
 BATCH_TOKENS = {"cpu": 512, "mps": 2048, "cuda": 8192}
 _MODEL_FILES = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}
-# Families of models by their language tokens (huggingface.yaml)
+# Families of models by their language tokens (models.yaml)
 FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+PROMPT = "Translate this sentence from English to {language}. Answer with the translation only.\n\n{sentence}"
+# What a language is called in the prompt, if not by its name
+_NAMES = {"sr": "Serbian, in Cyrillic letters"}
+_SAMPLING = Sampling(max_tokens=256)
+_QUOTES = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"))
 
 
 def language_tokens(family: str, language: Language) -> list[str]:
@@ -65,16 +76,17 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
             for token in reversed(language_tokens(family, target))
             if tokenizer.convert_tokens_to_ids(token) not in unknown
         }
-        if tokens and language not in tokens:
+        if not tokens:
+            continue
+        if language not in tokens:
             others = ", ".join(code for code in tokens if code != "en") or "none of the supported languages"
             raise UnsupportedLanguageError(
                 f"{name!r} ({family}) has no token for {wanted.name} ({language}), only for {others}."
             )
-        if tokens and "source" in facts:
-            tokenizer.src_lang = facts["source"]
-            return tokenizer.convert_tokens_to_ids(tokens[language]), ""
-        if tokens:
+        if "source" not in facts:
             return None, f"{tokens[language]} "
+        tokenizer.src_lang = facts["source"]
+        return tokenizer.convert_tokens_to_ids(tokens[language]), ""
     named = getattr(tokenizer, "target_lang", None) or getattr(tokenizer, "tgt_lang", None)
     if named is None:
         logger.warning("%s names no languages; assuming that it translates to %s.", name, wanted.name)
@@ -118,7 +130,6 @@ def open_model(
         revision=commit,
         settings=f"beams={BEAMS} longest={_FACTOR}n+{_EXTRA} {str(torch_dtype).removeprefix('torch.')}",
         translate=lambda texts: _translate(texts, load, budget),
-        unit="tokens",
         device=torch_device,
     )
 
@@ -165,9 +176,7 @@ def _load(
     return _Loaded(model, tokenizer, forced, prefix, getattr(config, "max_position_embeddings", None))
 
 
-def _translate(
-    texts: Sequence[str], load: Callable[[], _Loaded], budget: int
-) -> Generator[Batch, None, None]:
+def _translate(texts: Sequence[str], load: Callable[[], _Loaded], budget: int) -> Batches:
     """Batches of texts, the longest first, so that too little memory shows at once."""
     loaded = load()
     prefixed = [loaded.prefix + text for text in texts]
@@ -176,12 +185,11 @@ def _translate(
     too_long = [text for text in texts if loaded.limit is not None and sizes[text] > loaded.limit]
     if too_long:
         reason = f"tokens, but the model accepts {loaded.limit}"
-        yield Batch([Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long])
+        yield [Translation(text, "", f"the text has {sizes[text]} {reason}") for text in too_long]
     waiting = sorted(set(texts) - set(too_long), key=lambda text: (-sizes[text], text))
     while waiting:
         longest = sizes[waiting[0]]
         batch = waiting[: max(1, budget // longest)]
-        start = time.perf_counter()
         outputs = None
         try:
             outputs = _generate(loaded, batch, [sizes[text] for text in batch])
@@ -199,13 +207,12 @@ def _translate(
             logger.warning("Out of memory: continuing with %d tokens in a batch.", budget)
             continue
         waiting = waiting[len(batch) :]
-        made = [Translation.of(text, output) for text, (output, _) in zip(batch, outputs, strict=True)]
-        yield Batch(made, sum(tokens for _, tokens in outputs), time.perf_counter() - start)
+        yield [Translation.of(text, output) for text, output in zip(batch, outputs, strict=True)]
 
 
 @torch.inference_mode()
-def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, int]]:
-    """For each text of a batch its translation and its number of tokens."""
+def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    """The translations of a batch; `sizes` are the numbers of tokens of the texts."""
     model, tokenizer = loaded.model, loaded.tokenizer
     prefixed = [loaded.prefix + text for text in texts]
     inputs = tokenizer(prefixed, padding=True, return_tensors="pt").to(model.device)
@@ -233,6 +240,41 @@ def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> li
     outputs = []
     for row in rows:
         end = next(position for position, token in enumerate(row[begin:], start=begin) if token in ends)
-        text = tokenizer.decode(row[begin:end], skip_special_tokens=True).strip()
-        outputs.append((text, end + 1 - begin))
+        outputs.append(tokenizer.decode(row[begin:end], skip_special_tokens=True).strip())
     return outputs
+
+
+def prompt_for(language: str) -> str:
+    """The prompt for a language; `{sentence}` stands for the text."""
+    return PROMPT.replace("{language}", _NAMES.get(language, LANGUAGES[language].name))
+
+
+def open_chat(model: str, language: str, url: str) -> Translator:
+    """The translator of a model at a server."""
+    prompt = hashlib.sha256(prompt_for(language).encode()).hexdigest()[:12]
+    settings = f"server={normalize_address(url)},prompt={prompt},max_tokens={_SAMPLING.max_tokens}"
+    return Translator(f"chat:{model}", "", settings, lambda texts: _ask(texts, model, language, url))
+
+
+def _ask(texts: Sequence[str], model: str, language: str, url: str) -> Batches:
+    served = connect(url, model, connections=CHAT_CONNECTIONS)
+    wording = prompt_for(language)
+    sources = {Prompt(str(i), "", wording.replace("{sentence}", text)): text for i, text in enumerate(texts)}
+    with closing(served.generate(iter(sources), _SAMPLING)) as generated:
+        try:
+            for answers in generated:
+                yield [parse_translation(sources[prompt], answer) for prompt, answer in answers]
+        except ScoringError as error:
+            raise TranslationStoppedError(str(error)) from error
+
+
+def parse_translation(text: str, answer: Answer) -> Translation:
+    """The translation in an answer, without quotation marks around it that the text does not have."""
+    answer = without_thoughts(answer)
+    if answer.problem and answer.problem != EMPTY:
+        return Translation(text, "", answer.problem)
+    translation = answer.text.strip()
+    opening, inner, closing_mark = translation[:1], translation[1:-1], translation[-1:]
+    if inner and (opening, closing_mark) in _QUOTES and not text.strip().startswith(opening):
+        translation = inner
+    return Translation.of(text, translation)

@@ -6,13 +6,12 @@ BLANK with Amazon's terminology; here a context is sent with several markers unt
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import datasets
-import pandas as pd
 import regex
 
 from gest_dataset.builders.config import FAMILIES, features_of
@@ -28,8 +27,9 @@ from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, csv_text, folder_lock, write_file, write_json
-from gest_dataset.studies.card import CARD, write_card
-from gest_dataset.studies.stereoset_translation import checks
+from gest_dataset.studies import stereoset_checks as checks
+from gest_dataset.studies.stereoset_checks import PROBLEMS
+from gest_dataset.studies.study import CARD, write_card
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
 from gest_dataset.translation.systems import translate_distinct
@@ -37,7 +37,7 @@ from gest_dataset.translation.translator import Translation, TranslationError, T
 from gest_dataset.version import __version__
 
 Row = dict[str, Any]
-Cell = tuple[str, str, str]  # test, id and field of a text
+Corrections = dict[tuple[str, str, str], str]  # by test, id and field of a text
 
 RECORD, PROBLEMS_FILE, CORRECTIONS = "translation.json", "problems.csv", "corrections.csv"
 WITHIN = TESTS[0]
@@ -53,7 +53,7 @@ class TranslatedTest:
 
     test: str
     rows: list[Row]
-    problems: pd.DataFrame
+    problems: list[Row]
     counts: dict[str, Any]
 
 
@@ -87,19 +87,19 @@ def translate_stereoset(
         ours |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
     owner = "a translation of StereoSet"
     check_work_folder(output / RECORD, ours, settings, "gest study translate-stereoset", owner)
-    stored = output / CORRECTIONS
-    corrected = read_corrections(stored, english) if stored.exists() else {}
-    if corrections is not None:
-        corrected |= read_corrections(corrections, english)
+    corrected: Corrections = {}
+    for path in (output / CORRECTIONS, corrections):
+        if path is not None and (path == corrections or path.exists()):
+            corrected |= _read_corrections(path, english)
     markers = _MARKERS[:1] if is_file(system) else _MARKERS
 
     with folder_lock(output):
         tests = [
-            translate_test(test, rows, language, translator, markers, corrected)
+            _translate_test(test, rows, language, translator, markers, corrected)
             for test, rows in english.items()
         ]
         if not any(test.rows for test in tests):
-            raise TranslationError(f"No sample could be translated ({tests[0].problems['problem'][0]}).")
+            raise TranslationError(f"No sample could be translated ({tests[0].problems[0]['problem']}).")
         record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
         configs = _write_folder(output, language, tests, corrected, record)
         if language not in RELEASED:
@@ -113,12 +113,12 @@ def translated_fields(test: str) -> tuple[str, ...]:
     return ("target", "context", *(f"{name}{suffix}" for name in CANDIDATES.values()))
 
 
-def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[Cell, str]:
+def _read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> Corrections:
     """The filled cells of the column `correction`."""
     table = read_table(path)
     columns = [table.texts(name) for name in (*_KEYS, "correction")]
     fields = {(test, row["id"]): translated_fields(test) for test, rows in english.items() for row in rows}
-    corrections: dict[Cell, str] = {}
+    corrections: Corrections = {}
     for number, (test, sample, name, text) in enumerate(zip(*columns, strict=True), start=1):
         if text.strip() and name not in fields.get((test, sample), ()):
             raise DataError.at(path, f"row {number}", f"StereoSet has no text {test}/{sample}/{name}")
@@ -127,86 +127,76 @@ def read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> dict[C
     return corrections
 
 
-def translate_test(
+def _translate_test(
     test: str,
     rows: Sequence[Row],
     language: str,
     translator: Translator,
     markers: Sequence[str],
-    corrections: Mapping[Cell, str],
+    corrections: Corrections,
 ) -> TranslatedTest:
     """Translate and check the samples of a test; corrections replace translations."""
     fields = translated_fields(test)
     plain = [name for name in fields if (test, name) != (WITHIN, "context")]
-    texts = [row[name] for row in rows for name in plain]
-    translations, used_markers = translate_distinct(texts, translator, language), Counter[str]()
+    translations = translate_distinct([row[name] for row in rows for name in plain], translator, language)
     if test == WITHIN:
-        contexts = dict.fromkeys(row["context"] for row in rows)
-        translations |= _translate_contexts(contexts, translator, language, markers, used_markers)
+        translations |= _translate_contexts([row["context"] for row in rows], translator, language, markers)
     translated: list[Row] = []
     problems: list[Row] = []
     for row in rows:
         new, found = dict(row), []
         for name in fields:
-            correction = corrections.get((test, row["id"], name))
-            translation = translations[row[name]]
-            if correction is not None:
-                new[name] = correction
-            else:
-                new[name] = "" if translation.problem else translation.translation
-                if name.endswith("_word"):
-                    new[name] = new[name].strip()
-                    if not _FULL_STOP.search(row[name]):  # many systems add one
-                        new[name] = _FULL_STOP.sub("", new[name])
+            correction, made = corrections.get((test, row["id"], name)), translations[row[name]]
+            new[name] = correction or _text(name, made)
             for kind in checks.check_text(name, row[name], new[name], language):
                 # a corrected text was checked by a person
-                if checks.PROBLEMS[kind] or correction is None:
-                    reason = translation.problem if kind == checks.MISSING else ""
-                    found.append((name, kind, f": {reason}" if reason else ""))
-        if not any(checks.PROBLEMS[kind] for _, kind, _ in found):
+                if PROBLEMS[kind] or correction is None:
+                    found.append((name, kind, f": {made.problem}" if made.problem else ""))
+        if not any(PROBLEMS[kind] for _, kind, _ in found):
             for name in CANDIDATES.values() if test == WITHIN else ():
                 new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
             found += [(name, kind, "") for name, kind in checks.check_candidates(new)]
         for name, kind, detail in found:
-            problem = {"test": test, "id": row["id"], "field": name, "source": row[name]}
-            problem |= {"translation": new[name], "problem": f"{kind}{detail}", "kind": kind}
+            problem = {"test": test, "id": row["id"], "field": name, "source": row[name], "kind": kind}
+            problem |= {"translation": new[name], "problem": f"{kind}{detail}", "correction": ""}
             problem["context"] = new["context"] if name.endswith("_word") else ""
-            problem["left_out"] = "yes" if checks.PROBLEMS[kind] else "no"
+            problem["left_out"] = "yes" if PROBLEMS[kind] else "no"
             problems.append(problem)
-        if not any(checks.PROBLEMS[kind] for _, kind, _ in found):
+        if not any(PROBLEMS[kind] for _, kind, _ in found):
             translated.append(new)
-    table = pd.DataFrame(problems, columns=[*_COLUMNS, "kind"]).fillna("")
-    by_kind = table.groupby("kind")["id"].nunique()
+    by_kind = Counter(kind for _, kind in {(problem["id"], problem["kind"]) for problem in problems})
     counts = {
         "samples": len(rows),
         "rows": len(translated),
         "corrected_texts": sum((test, row["id"], name) in corrections for row in rows for name in fields),
-        "contexts_by_marker": dict(used_markers),
-        "samples_by_problem": {kind: int(by_kind[kind]) for kind in checks.PROBLEMS if kind in by_kind},
+        "samples_by_problem": {kind: by_kind[kind] for kind in PROBLEMS if by_kind[kind]},
     }
-    return TranslatedTest(test, translated, table, counts)
+    return TranslatedTest(test, translated, problems, counts)
+
+
+def _text(field: str, made: Translation) -> str:
+    """The translation of a field; words lose the full stop that many systems add."""
+    if made.problem or not field.endswith("_word"):
+        return "" if made.problem else made.translation
+    text = made.translation.strip()
+    return text if _FULL_STOP.search(made.source) else _FULL_STOP.sub("", text)
 
 
 def _translate_contexts(
-    contexts: Iterable[str],
-    translator: Translator,
-    language: str,
-    markers: Sequence[str],
-    counts: Counter[str],
+    contexts: Sequence[str], translator: Translator, language: str, markers: Sequence[str]
 ) -> dict[str, Translation]:
     """Translations with the first marker that keeps every BLANK; else those with the first marker."""
-    complete: dict[str, Translation] = {}
     first: dict[str, Translation] = {}
+    complete: dict[str, Translation] = {}
     for marker in markers:
         marked = {text: text.replace(BLANK, marker) for text in contexts if text not in complete}
         answers = translate_distinct(list(marked.values()), translator, language)
         for text, sent in marked.items():
             answer = answers[sent]
-            translation = Translation(text, answer.translation.replace(marker, BLANK), answer.problem)
-            first.setdefault(text, translation)
-            if not answer.problem and translation.translation.count(BLANK) == text.count(BLANK):
-                complete[text] = translation
-                counts[marker] += 1
+            made = Translation(text, answer.translation.replace(marker, BLANK), answer.problem)
+            first.setdefault(text, made)
+            if not made.problem and made.translation.count(BLANK) == text.count(BLANK):
+                complete[text] = made
     return first | complete
 
 
@@ -214,27 +204,29 @@ def _write_folder(
     out: Path,
     language: str,
     tests: Sequence[TranslatedTest],
-    corrections: Mapping[Cell, str],
+    corrections: Corrections,
     record: dict[str, Any],
 ) -> list[tuple[NewConfig, list[Row]]]:
     """Write the settings first and the card last; return the configs."""
     system = record["settings"]["system"]
     counts = {one.test: one.counts for one in tests}
     write_json(out / RECORD, record | {"tests": counts})
-    problems = pd.concat([one.problems for one in tests])
-    problems = problems.sort_values("left_out", ascending=False, kind="stable")
-    tables = {PROBLEMS_FILE: csv_text(_COLUMNS, problems[list(_COLUMNS)].to_numpy().tolist())}
+    problems = [problem for one in tests for problem in one.problems]
+    problems.sort(key=lambda problem: problem["left_out"], reverse=True)
+    rows = [[problem[name] for name in _COLUMNS] for problem in problems]
+    write_file(out / PROBLEMS_FILE, csv_text(_COLUMNS, rows))
     if corrections:
-        rows = [(*cell, text) for cell, text in corrections.items()]
-        tables[CORRECTIONS] = csv_text((*_KEYS, "correction"), rows)
-    for name, text in tables.items():
-        write_file(out / name, text)
+        cells = [(*key, text) for key, text in corrections.items()]
+        write_file(out / CORRECTIONS, csv_text((*_KEYS, "correction"), cells))
     configs = []
     for one in (one for one in tests if one.rows):
         name = config_name(one.test, language)
         data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
         write_config(out, name, data.data.table)
-        first = one.problems[one.problems["left_out"] == "yes"].drop_duplicates("id")
+        reasons: dict[str, str] = {}  # by sample
+        for problem in one.problems:
+            if problem["left_out"] == "yes":
+                reasons.setdefault(problem["id"], problem["kind"])
         new = NewConfig(
             name=name,
             family=FAMILIES["stereoset"],
@@ -242,20 +234,12 @@ def _write_folder(
             languages=(language,),
             licence=sources.licences([source(one.test, SOURCE)]),
             kind=f"stereoset_{one.test}",
-            dropped=first.groupby("kind", sort=False).size().to_dict(),
+            dropped=dict(Counter(reasons.values())),
         )
         configs.append((new, one.rows))
     title = f"StereoSet in {LANGUAGES[language].name}"
-    write_card(
-        out,
-        Path(__file__).parent / "card.md.jinja",
-        record["command"],
-        header=card_header(title, [language, "en"], {new.name: len(rows) for new, rows in configs}),
-        title=title,
-        system=system,
-        tests=counts,
-        left_out=checks.PROBLEMS,
-        problems_file=PROBLEMS_FILE,
-        family=FAMILIES["stereoset"],
-    )
+    values = {"title": title, "system": system, "tests": counts, "left_out": PROBLEMS}
+    values |= {"problems_file": PROBLEMS_FILE, "family": FAMILIES["stereoset"]}
+    values["header"] = card_header(title, [language, "en"], {new.name: len(rows) for new, rows in configs})
+    write_card(out, Path(__file__).with_name("stereoset_translation.md.jinja"), record["command"], **values)
     return configs

@@ -21,9 +21,10 @@ from gest_dataset.errors import GestError, ModelError, OutputError, SettingError
 from gest_dataset.models.base import Settings
 from gest_dataset.models.loading import load_model
 from gest_dataset.probes.tokenization import make_probe_tokenizer
-from gest_dataset.studies.nsp import Plan, train, training
-from gest_dataset.studies.nsp.pairs import NEXT
-from tests.studies.nsp import corpora
+from gest_dataset.studies import nsp as training
+from gest_dataset.studies.nsp import Plan, train
+from gest_dataset.studies.nsp_pairs import NEXT
+from tests.studies import corpora
 from tests.support import killing, zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -40,7 +41,7 @@ FAST: dict[str, Any] = {
 
 def learn(animal: str, data: Path, output: Path, **settings: Any) -> dict[str, Any]:
     plan = Plan(str(zoo.directory(animal)), [str(data)], **{**FAST, **settings})
-    return train(plan, output, device="cpu", progress=False)
+    return train(plan, output, device="cpu")
 
 
 def weights(output: Path) -> str:
@@ -55,7 +56,7 @@ def test_train_and_score_a_causal_model(tmp_path: Path) -> None:
     assert (
         done["accuracy_high"] <= 1 - corpora.CHANCE / 2 + 0.05
     )  # what is the same topic by chance is no error
-    assert done["counts"] == {"documents": 400, "short": 0, "train": 360 * 4 * 2, "test": 320}
+    assert done["counts"] == {"documents": 400, "train": 360 * 4 * 2, "test": 320}
     assert done["steps"] == 3 * done["counts"]["train"] // 32
     assert not (tmp_path / "nsp" / training.TRAINING).exists()
 
@@ -112,7 +113,7 @@ def test_every_kind_trains_and_scores(tmp_path: Path, animal: str) -> None:
 def _killed(model: Path, data: Path, output: Path, prepare: Callable[[], None]) -> None:
     prepare()
     torch.set_num_threads(1)
-    train(Plan(str(model), [str(data)], **{**FAST, "epochs": 1}), output, device="cpu", progress=False)
+    train(Plan(str(model), [str(data)], **{**FAST, "epochs": 1}), output, device="cpu")
 
 
 def _die(*_: Any, **__: Any) -> None:
@@ -171,7 +172,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "nsp" / "model.safetensors").exists()
     same = corpora.write(tmp_path / "same.txt", [corpora.documents(1)[0]] * 30)
     for few in (same, corpora.write(tmp_path / "few.txt", corpora.documents(10))):
-        with pytest.raises(GestError, match="at least 11 different ones"):
+        with pytest.raises(GestError, match="At least 11 different documents"):
             learn("gpt2", few, tmp_path / "few")
 
 

@@ -7,7 +7,6 @@ complete. The same call resumes from the last checkpoint.
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -32,15 +31,14 @@ from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.storage import LOCK, folder_lock, parse_json, write_json
-from gest_dataset.studies.card import write_card
-from gest_dataset.studies.nsp import pairs
-from gest_dataset.studies.nsp.pairs import parse_source, read_documents
+from gest_dataset.storage import LOCK, folder_lock, write_json
+from gest_dataset.studies.nsp_pairs import NEXT, NOT_NEXT, hash_of_file, load_pairs, read_documents
+from gest_dataset.studies.study import write_card
 from gest_dataset.version import __version__
 
 # Learning rates by kind: the paper's for mGPT-2 and mT5, and BERT's for fine-tuning
 LEARNING_RATES = {"causal": 5e-6, "seq2seq": 1e-4, "masked": 2e-5}
-LABELS = {pairs.NEXT: "is next", pairs.NOT_NEXT: "is not next"}  # `gest score` finds the label by its name
+LABELS = {NEXT: "is next", NOT_NEXT: "is not next"}  # `gest score` finds the label by its name
 RECORD, TRAINING = "nsp.json", ".nsp-training"
 MAX_TOKENS = 256  # of a pair, as in the authors' code
 _CHECKPOINTS = 20
@@ -69,51 +67,45 @@ class Plan:
 
 
 def train(
-    plan: Plan,
-    output: str | Path,
-    *,
-    device: str = "auto",
-    command: Sequence[str] = (),
-    progress: bool = True,
+    plan: Plan, output: str | Path, *, device: str = "auto", command: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Fine-tune a model, or resume its training, and write it to a folder that `gest score` takes.
 
-    The result has the `counts` of `write_pairs`, the `steps`, the `accuracy` (the share of held-out pairs
-    that are right, with 95 % bounds over documents), the shares `is_next` and `is_not_next` for either label,
-    and the `losses`.
+    The result has the `counts` of documents and pairs, the `steps`, the `accuracy` (the share of held-out
+    pairs that are right, with 95 % bounds over documents), the shares `is_next` and `is_not_next` for either
+    label, and the `losses`.
     """
-    out = Path(output)
-    chosen = pick_device(device)
+    out, chosen = Path(output), pick_device(device)
     _, kind = name_and_kind(plan.model)
     if kind == NSP:
         raise ModelError(f"{plan.model!r} has a classification head already. Give its base model.")
-    sources = [parse_source(data, plan.text) for data in plan.data]
     settings = asdict(plan) | {
-        "data": [asdict(source) for source in sources],
         "kind": kind,
+        "sha256": [hash_of_file(data) for data in plan.data],
         "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
         "dtype": _mixed_precision(plan.dtype, chosen, kind),
     }
-    record = check_work_folder(
-        out / RECORD,
-        lambda path: path.with_name(RECORD).exists() or path.name in (LOCK, TRAINING),
-        settings,
-        "gest study nsp",
-        "a training",
-    )
+
+    def is_ours(path: Path) -> bool:
+        return path.with_name(RECORD).exists() or path.name in (LOCK, TRAINING)
+
+    record = check_work_folder(out / RECORD, is_ours, settings, "gest study nsp", "a training")
+    work = out / TRAINING
     with folder_lock(out):
-        work = out / TRAINING
         if record is None:
             shutil.rmtree(work, ignore_errors=True)  # pairs of other data
         if record is None or "result" not in record:
             limit = plan.max_steps * plan.batch_size * plan.accumulate
-            documents = read_documents(sources, plan.seed)
-            counts = pairs.write_pairs(documents, work, limit, plan.seed, progress)
+            documents = read_documents(plan.data, plan.text, plan.seed)
+            pairs, test = load_pairs(documents, work / "pairs.arrow", limit, plan.seed)
             record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
             write_json(out / RECORD, record)
             model, tokenizer, head, record["revision"] = load_classifier(plan.model, plan.seed)
-            trainer = _make_trainer(model, tokenizer, head, settings, work, chosen, progress)
-            record["result"] = {"counts": counts, **_fit_and_test(trainer, work)}
+            trainer = _make_trainer(model, tokenizer, head, pairs, settings, work, chosen)
+            trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+            counts = {"documents": len({*pairs["document"]} | {*test["document"]})}
+            counts |= {"train": len(pairs), "test": len(test)}
+            record["result"] = {"counts": counts, **_test(trainer, test)}
             _save(model, tokenizer, out, record)
         shutil.rmtree(work, ignore_errors=True)
     return dict(record["result"])
@@ -132,8 +124,8 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
     return name
 
 
-def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Parameter], str | None]:
-    """The model in float32 with a new head, its tokenizer, the weights of the head, and the revision."""
+def load_classifier(name: str, seed: int) -> tuple[Any, Any, set[str], str | None]:
+    """The model in float32, its tokenizer, the names of its new head's weights, and the revision."""
     language_model = load_model(name, Settings(device="cpu", dtype="float32"))  # checks the files
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
@@ -148,7 +140,6 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Param
             label2id={label: number for number, label in LABELS.items()},
             output_loading_info=True,
         )
-    head = [weights for key, weights in model.named_parameters() if key in info["missing_keys"]]
     if tokenizer.pad_token_id is None:
         # a token of its own, as in the authors' code: the classifier reads the last token before the padding
         tokenizer.add_special_tokens({"pad_token": "<|padding|>"})
@@ -156,22 +147,21 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, list[torch.nn.Param
             model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
     tokenizer.padding_side = "right"
-    return model, tokenizer, head, revision
+    return model, tokenizer, set(info["missing_keys"]), revision
 
 
 def _make_trainer(
     model: Any,
     tokenizer: Any,
-    head: Sequence[torch.nn.Parameter],
+    head: set[str],
+    pairs: Dataset,
     settings: Mapping[str, Any],
     work: Path,
     device: torch.device,
-    progress: bool,
 ) -> Trainer:
     """A trainer whose head and other weights have learning rates of their own."""
-    train_pairs = Dataset.from_file(str(work / pairs.TRAIN))
     per_update = settings["batch_size"] * settings["accumulate"]
-    steps = min(settings["max_steps"], settings["epochs"] * -(-len(train_pairs) // per_update))
+    steps = min(settings["max_steps"], settings["epochs"] * -(-len(pairs) // per_update))
     arguments = TrainingArguments(
         output_dir=str(work),
         use_cpu=device.type == "cpu",
@@ -190,7 +180,7 @@ def _make_trainer(
         logging_steps=max(1, steps // 100),
         remove_unused_columns=False,
         dataloader_pin_memory=device.type == "cuda",
-        disable_tqdm=not (progress and sys.stderr.isatty()),
+        disable_tqdm=not sys.stderr.isatty(),
         report_to="none",
     )
     arguments._n_gpu = min(1, arguments.n_gpu)  # the pairs of a batch stay together
@@ -210,15 +200,16 @@ def _make_trainer(
         return {**encoded, "labels": torch.tensor([pair["label"] for pair in batch])}
 
     model.to(device)
-    of_head = {id(weights) for weights in head}
-    body = [weights for weights in model.parameters() if id(weights) not in of_head]
-    groups: list[dict[str, Any]] = [{"params": body, "lr": settings["learning_rate"]}]
-    groups.append({"params": list(head), "lr": settings["head_learning_rate"]})
+    weights = list(model.named_parameters())
+    groups = [
+        {"params": [one for name, one in weights if name not in head], "lr": settings["learning_rate"]},
+        {"params": [one for name, one in weights if name in head], "lr": settings["head_learning_rate"]},
+    ]
     trainer = Trainer(
         model=model,
         args=arguments,
         data_collator=collate,
-        train_dataset=train_pairs,
+        train_dataset=pairs,
         optimizers=(torch.optim.AdamW(groups, weight_decay=0.0), None),
         # encoder-decoder models return a tuple with further outputs
         preprocess_logits_for_metrics=lambda out, _: out if torch.is_tensor(out) else out[0],
@@ -227,31 +218,25 @@ def _make_trainer(
     return trainer
 
 
-def _fit_and_test(trainer: Trainer, work: Path) -> dict[str, Any]:
-    """Train from the newest complete checkpoint, and test on the held-out pairs."""
-    checkpoint = None
-    for path in sorted(work.glob("checkpoint-*"), key=lambda path: -int(path.name.rpartition("-")[2])):
-        with suppress(OSError, ValueError):
-            # the Trainer writes its state last, so a kill can leave a checkpoint without it
-            parse_json((path / "trainer_state.json").read_text(encoding="utf-8"))
-            checkpoint = str(path)
-            break
-        shutil.rmtree(path)
-    trainer.train(resume_from_checkpoint=checkpoint)
-    test = Dataset.from_file(str(work / pairs.TEST))
+def _last_checkpoint(work: Path) -> str | None:
+    """The newest complete checkpoint: the Trainer writes the state last, and a kill can leave one without."""
+    complete = [path.parent for path in work.glob("checkpoint-*/trainer_state.json")]
+    newest = max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+    return None if newest is None else str(newest)
+
+
+def _test(trainer: Trainer, test: Dataset) -> dict[str, Any]:
+    """The result on the held-out pairs."""
     logits = np.asarray(trainer.predict(test).predictions)
     if not np.isfinite(logits).all():
-        raise ModelError(
-            "The training diverged: the outputs are not finite. Use a lower learning rate, or float32, "
-            "in a new folder."
-        )
+        raise ModelError("The training diverged. Use a lower learning rate or float32, in a new folder.")
     labels = np.array(test["label"])
     hits = logits.argmax(axis=-1) == labels
     return {
         "steps": trainer.state.global_step,
         **proportion("accuracy", hits, np.array(test["document"])),
-        "is_next": float(hits[labels == pairs.NEXT].mean()),
-        "is_not_next": float(hits[labels == pairs.NOT_NEXT].mean()),
+        "is_next": float(hits[labels == NEXT].mean()),
+        "is_not_next": float(hits[labels == NOT_NEXT].mean()),
         "losses": [[entry["step"], entry["loss"]] for entry in trainer.state.log_history if "loss" in entry],
     }
 
@@ -261,16 +246,14 @@ def _save(model: Any, tokenizer: Any, out: Path, record: dict[str, Any]) -> None
     tokenizer("")  # resets the truncation and padding of the training
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
-    settings = record["settings"]
-    name = settings["model"]
+    name, data = record["settings"]["model"], record["settings"]["data"]
     header = ModelCardData(
         base_model=None if Path(name).exists() else name,
-        datasets=[source["name"] for source in settings["data"] if not Path(source["name"]).exists()] or None,
+        datasets=[source.partition(":")[0] for source in data if hash_of_file(source) is None] or None,
         library_name="transformers",
         pipeline_tag="text-classification",
         tags=["next-sentence-prediction", "stereoset"],
     )
-    card = Path(__file__).parent / "card.md.jinja"
-    title, command = Path(name).name, record["command"]
-    write_card(out, card, command, header=str(header), name=title, labels=LABELS, record=record)
+    values = {"header": str(header), "name": Path(name).name, "labels": LABELS, "record": record}
+    write_card(out, Path(__file__).with_name("nsp.md.jinja"), record["command"], **values)
     write_json(out / RECORD, record)

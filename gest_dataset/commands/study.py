@@ -1,0 +1,221 @@
+"""`gest study`: the studies of the papers, made from the list in `study.yaml`, and two that make new data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+import yaml
+
+from gest_dataset.commands import options
+from gest_dataset.commands.console import command_line, err, out, show_json, show_table, silence_libraries
+from gest_dataset.errors import ConfigError, convert_errors
+
+if TYPE_CHECKING:
+    from gest_dataset.studies import Study
+
+HELP = """Repeat the studies of the papers on any models.
+
+A study reads finished runs (folders written by gest score) and scores models that you name. It prints tables
+like the papers' next to the published numbers, and writes a page, a CSV file per table and an SVG file per
+figure. Rerun the same command to resume.
+"""
+# Annotation and default by the `type` of an option in study.yaml
+_TYPES: dict[str, tuple[Any, Any]] = {
+    "text": (str | None, None),
+    "texts": (list[str] | None, None),
+    "path": (Path | None, None),
+    "paths": (list[Path] | None, None),
+    "number": (int | None, None),
+    "flag": (bool, False),
+    "auto": (str, "auto"),
+}
+_TEXTS = yaml.safe_load(Path(__file__).with_name("study.yaml").read_text(encoding="utf-8"))
+
+
+def _parameter(name: str) -> Parameter:
+    """An option that `study.yaml` describes; options.yaml has the help of the shared ones."""
+    text = dict(_TEXTS["options"][name])
+    annotation, default = _TYPES[text.pop("type")]
+    argument = text.pop("argument", None)
+    if argument:
+        annotation = Annotated[annotation, typer.Argument(metavar=argument, **text)]
+    elif text:
+        names = [text.pop("name")] if "name" in text else []
+        annotation = Annotated[annotation, typer.Option(*names, **text)]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _list(text: str) -> list[str]:
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _words(text: str) -> list[str]:
+    """Words with commas, or the lines of a file."""
+    if Path(text).is_file():
+        with convert_errors(lambda error: ConfigError(f"{text} cannot be read: {error}.")):
+            text = Path(text).read_text(encoding="utf-8").replace("\n", ",")
+    return _list(text)
+
+
+def _checkpoints(pairs: list[str]) -> dict[str, str]:
+    """MODEL=CHECKPOINT of each model."""
+    if not all("=" in pair.strip("=") for pair in pairs):
+        raise ConfigError("--nsp takes MODEL=CHECKPOINT once per model, such as t5-base=./t5-nsp.")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+_PARSERS: dict[str, Callable[[Any], Any]] = {"words": _words, "language": _list, "nsp": _checkpoints}
+
+
+def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
+    """The command of a study: a call of its function in `gest_dataset.studies`."""
+    shared = _TEXTS["shared"] if "scores_models" in text else []
+    parameters = [*map(_parameter, [*shared, *text["options"], "output", "as_json"])]
+
+    def run(output: Path | None, as_json: bool, **values: Any) -> None:
+        from gest_dataset import studies
+
+        own = {key: values[key] for key in text["options"] if values[key] is not None}
+        own |= {key: parse(own[key]) for key, parse in _PARSERS.items() if key in own}
+        folder = output or studies.HOME / name
+        silence_libraries(models=bool(values.get("models")))
+        if name == "heuristics":
+            _heuristics(own, folder, as_json)
+        elif name == "all":
+            _show(studies.papers_study(own.get("scores")), folder, as_json)
+        else:
+            loading = {key: values[key] for key in ("device", "dtype", "batch_tokens")}
+            given = (values["runs"] or (), values["models"] or (), folder, values["limit"])
+            inputs = studies.Inputs(*given, loading, command_line())
+            _show(getattr(studies, name)(inputs, **own), folder, as_json)
+
+    run.__doc__ = text["help"]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__dict__["__signature__"] = Signature(parameters)
+    return SimpleNamespace(run=run)
+
+
+def _show(study: Study, folder: Path, as_json: bool) -> None:
+    page = study.write(folder, command_line())
+    if as_json:
+        show_json(study.to_json())
+    else:
+        for table in study.tables:
+            headings, rows = table.texts()
+            show_table(table.title, headings, rows)
+            if table.note:
+                out.print(table.note)
+        out.print(study.signature, style="dim")
+    for note in study.notes:
+        err.print(f"Note: {note}")
+    err.print(f"Report: {page}")
+
+
+def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
+    """Draw a sheet, or evaluate a labelled one."""
+    from gest_dataset import studies
+
+    if ("draw" in values) == ("sheet" in values) or ("sheet" in values and {"runs", "swaps"} & {*values}):
+        raise ConfigError("Either draw a sheet (--draw, from runs or --swaps) or evaluate one (--sheet).")
+    if "sheet" in values:
+        _show(studies.heuristics(values["sheet"]), folder, as_json)
+        return
+    sheet = values.pop("draw")
+    counts = studies.draw_sheet(sheet, **values)
+    rows = [(*stratum, *numbers) for stratum, numbers in counts.items()]
+    if as_json:
+        show_json(rows)
+        return
+    show_table(f"Drawn into {sheet}", ("language", "outcome", "drawn", "of"), rows)
+    out.print(f"Fill in the column label, then run: gest study heuristics --sheet {sheet}")
+
+
+def nsp(
+    model: str,
+    data: list[str],
+    output: Path,
+    text: str = "text",
+    learning_rate: float | None = None,
+    head_learning_rate: float = 1e-3,
+    batch_size: int = 16,
+    accumulate: int = 4,
+    epochs: int = 1,
+    max_steps: int = 15_625,
+    device: str = "auto",
+    dtype: str = "auto",
+    seed: int = 0,
+) -> None:
+    """Fine-tune a causal, encoder-decoder or masked model to predict the next sentence.
+
+    Half of the pairs are consecutive sentences, half have a random sentence of another document. A document
+    is a row of a table, or a block of lines in a text file; every tenth one is held out for the test. The
+    output folder loads with [bold]gest score[/bold] and AutoModelForSequenceClassification.
+    """
+    silence_libraries()
+    from gest_dataset.studies.nsp import Plan, train
+
+    rates = (learning_rate, head_learning_rate)
+    plan = Plan(model, data, text, *rates, batch_size, accumulate, epochs, max_steps, dtype, seed)
+    result = train(plan, output, device=device, command=command_line())
+    rows = (
+        ("documents", result["counts"]["documents"]),
+        ("training pairs", result["counts"]["train"]),
+        ("updates", result["steps"]),
+        ("test pairs", result["counts"]["test"]),
+        ("accuracy (chance: 50 %)", f"{result['accuracy']:.1%}"),
+        ("95 % interval", f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"),
+    )
+    show_table(str(output), ("training", ""), rows)
+    err.print(f"{output}: gest score {output} --config stereoset_en_intersentence")
+
+
+def translate_stereoset(
+    language: str,
+    output: Path,
+    system: str | None = None,
+    translations: Path | None = None,
+    corrections: Path | None = None,
+    limit: int | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    endpoint: str | None = None,
+) -> None:
+    """Translate both tests of StereoSet, as configs stereoset_LANG_….
+
+    Rules check the translations; problems.csv lists what they find, and unusable samples are left out. To
+    replace or confirm translations, fill in its column [bold]correction[/bold] and pass it to --corrections.
+    Finished translations are cached.
+    """
+    silence_libraries(models=False)
+    from gest_dataset.studies import stereoset_translation as translation
+    from gest_dataset.studies.stereoset_checks import PROBLEMS
+
+    loading = options.translator_options(locals())
+    system = options.system_of(system, translations)
+    command = command_line()
+    tests = translation.translate_stereoset(language, system, output, corrections, limit, command, **loading)
+    rows = [("in English", *(one.counts["samples"] for one in tests))]
+    for kind, leaves_out in PROBLEMS.items():
+        numbers = [one.counts["samples_by_problem"].get(kind, 0) for one in tests]
+        if any(numbers):
+            rows.append((f"{kind}{' (left out)' if leaves_out else ''}", *numbers))
+    rows.append(("texts corrected", *(one.counts["corrected_texts"] for one in tests)))
+    rows.append(("translated", *(one.counts["rows"] for one in tests)))
+    columns = ("samples", *(one.test for one in tests))
+    show_table(f"StereoSet, {system} to {language}", columns, rows)
+    if problems := sum(len(one.problems) for one in tests):
+        err.print(f"{output / translation.PROBLEMS_FILE}: {problems:,} problems to check")
+    for one in tests:
+        if one.rows:
+            err.print(f'{output}: load_dataset("{output}", "stereoset_{language}_{one.test}")')
+
+
+COMMANDS = {name: _make_command(name, text) for name, text in _TEXTS["commands"].items()}
+COMMANDS |= {"nsp": SimpleNamespace(run=nsp), "translate-stereoset": SimpleNamespace(run=translate_stereoset)}

@@ -1,0 +1,192 @@
+"""The parsers with models: UDPipe 1, Stanza, and Trankit 1.1.2, the papers' parser.
+
+UDPipe and Trankit run in worker processes. Trankit pins torch <= 2.0.1 and imports `AdamW` from transformers,
+which current versions lack, so it needs an environment of its own: `GEST_TRANKIT_PYTHON` names its Python
+(docs/gender.md).
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import yaml
+
+from gest_dataset.data import sources
+from gest_dataset.errors import ConfigError, SourceError, import_extra
+from gest_dataset.gender.parsers.conllu import Parser, ParserError
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.storage import write_file
+
+SCRIPT = Path(__file__).with_name("worker.py")
+_MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
+_UDPIPE_BATCH = 64
+_TEXTS_PER_WORKER = 200  # texts that are worth a process
+# LINDAT's repository, handle 11234/1-3131: the address of its present software and the older one
+_REPOSITORIES = (
+    "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle/11234/1-3131",
+    "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/1-3131",
+)
+_MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
+_STANZA_BATCH = 128
+PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
+VERSION = "1.1.2"  # of Trankit
+EMBEDDING = "xlm-roberta-base"
+_TRANKIT_BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
+
+
+def open_udpipe(language: str, model: Path | None) -> Parser:
+    """UDPipe, the parser for a CPU, with the model at a path or the published one of the language."""
+    import_extra("ufal.udpipe", "gender")  # in this process, which can say so better than the workers
+    path = published_model(language) if model is None else model
+    if not path.is_file():
+        raise ConfigError(
+            f"There is no UDPipe model {path}. Give the path of a .udpipe file, or leave it out to "
+            f"download the published model."
+        )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
+        number = max(1, min(os.cpu_count() or 1, len(texts) // _TEXTS_PER_WORKER))
+        command = [sys.executable, str(SCRIPT), "udpipe", str(path)]
+        return parse_with_workers(command, texts, number, _UDPIPE_BATCH)
+
+    return Parser(f"udpipe {digest}", parse)
+
+
+def published_model(language: str, directory: Path | None = None) -> Path:
+    """The published model of a language, which is downloaded once."""
+    treebanks = yaml.safe_load(Path(__file__).with_name("udpipe.yaml").read_text(encoding="utf-8"))
+    if language not in treebanks:
+        raise ConfigError(f"No UDPipe model is published for {language!r}. Give the path of a .udpipe file.")
+    folder = directory or sources.cache_directory().parent / "udpipe"
+    path = folder / f"{treebanks[language]}-ud-2.5-191206.udpipe"
+    if path.exists():
+        return path
+    advice = "Download it from https://hdl.handle.net/11234/1-3131 and give its path as the model."
+    errors = []
+    for repository in _REPOSITORIES:
+        url = f"{repository}/{path.name}"
+        try:
+            content = sources.download(url, advice)
+            if not content.startswith(_MAGIC):
+                raise SourceError(f"{url} is not a UDPipe model, perhaps a web page.")
+        except SourceError as error:
+            errors.append(f"  {str(error).splitlines()[0]}\n")
+            continue
+        write_file(path, content)
+        return path
+    raise SourceError(f"The UDPipe model {path.name} cannot be downloaded:\n{''.join(errors)}{advice}")
+
+
+def open_stanza(language: str, model: Path | None) -> Parser:
+    """Stanza's pipeline of a language; `model` is the folder of its models, by default Stanza's."""
+    stanza = import_extra("stanza", "stanza")
+    models = "default"
+    if model is not None:
+        if not (model / language).is_dir():
+            raise ConfigError(
+                f"{model} has no Stanza models for {language}. Get them with stanza.download({language!r}, "
+                f"model_dir=...)."
+            )
+        models = hashlib.sha256((model / "resources.json").read_bytes()).hexdigest()
+
+    def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
+        options = {} if model is None else {"dir": str(model), "download_method": None}
+        try:
+            # Stanza adds its splitter of multiword tokens itself if the language has one
+            pipeline = stanza.Pipeline(
+                language, processors="tokenize,pos,lemma,depparse", verbose=False, **options
+            )
+        except Exception as error:  # Stanza's own, of many kinds: no models, no network
+            raise ParserError(f"Stanza cannot load its models for {language}: {error}") from error
+        for start in range(0, len(texts), _STANZA_BATCH):
+            batch = list(texts[start : start + _STANZA_BATCH])
+            documents = pipeline.bulk_process(batch)
+            yield {text: f"{document:C}\n\n" for text, document in zip(batch, documents, strict=True)}
+
+    return Parser(f"stanza {stanza.__version__} {language} {models}", parse)
+
+
+def open_trankit(language: str, model: Path | None) -> Parser:
+    """Trankit's published pipeline of a language, or one that its TPipeline has trained.
+
+    `model` is then the `save_dir` of the training, with `<embedding>/customized` or
+    `<embedding>/customized-mwt`.
+    """
+    python = Path(os.environ.get(PYTHON_VARIABLE) or "none").expanduser()
+    if not python.exists():
+        raise ConfigError(
+            f"There is no Trankit environment: {PYTHON_VARIABLE} is '{python}'. Set it to the Python of an "
+            f"environment with trankit=={VERSION} (docs/gender.md)."
+        )
+    name, embedding, trained = LANGUAGES[language].name.lower(), EMBEDDING, "published"
+    directory = sources.cache_directory().parent / "trankit" / "models"
+    if model is not None:
+        taggers = sorted(model.glob("*/customized*/customized*.tagger.mdl"))
+        if not taggers:
+            raise ConfigError(
+                f"{model} has no Trankit pipeline. Give the save_dir that TPipeline was trained with (it has "
+                f"{EMBEDDING}/customized), or no model for the published pipeline."
+            )
+        name, directory, embedding = taggers[0].parent.name, model, taggers[0].parent.parent.name
+        trained = hashlib.sha256(taggers[0].read_bytes()).hexdigest()
+    command = [str(python), str(SCRIPT), "trankit", name, str(directory), embedding]
+    parse = partial(parse_with_workers, command, workers=1, batch=_TRANKIT_BATCH)
+    return Parser(f"trankit {VERSION} {name} {embedding} {trained}", parse)
+
+
+def parse_with_workers(
+    command: Sequence[str], texts: Sequence[str], workers: int, batch: int
+) -> Iterator[Mapping[str, str]]:
+    """Parse texts in worker processes (see worker.py), each of which has one batch at a time."""
+    batches = deque(texts[start : start + batch] for start in range(0, len(texts), batch))
+    working: deque[tuple[subprocess.Popen[str], Sequence[str]]] = deque()
+    processes: list[subprocess.Popen[str]] = []
+
+    def send(process: subprocess.Popen[str]) -> None:
+        if batches:
+            working.append((process, batches[0]))
+            with suppress(OSError):  # a worker that has stopped may have said why in its last answer
+                print(json.dumps(batches.popleft()), file=process.stdin, flush=True)
+
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as messages:
+        try:
+            for _ in range(min(workers, len(batches))):
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=messages,
+                    env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+                    encoding="utf-8",
+                    start_new_session=True,  # Ctrl-C reaches only the main process, which kills the workers
+                )
+                processes.append(process)
+                send(process)
+            while working:
+                process, given = working.popleft()
+                assert process.stdout is not None
+                line = process.stdout.readline()
+                if not line.endswith("\n"):
+                    code = process.wait()
+                    messages.seek(0)
+                    output = messages.read()[-_MAX_MESSAGE:].strip() or "no output; perhaps out of memory"
+                    name = " ".join(command[:2])
+                    raise ParserError(f"The parser ({name}) stopped with exit code {code}: {output}")
+                answer = json.loads(line)
+                if "error" in answer:
+                    raise ParserError(answer["error"])
+                send(process)
+                yield dict(zip(given, answer["documents"], strict=True))
+        finally:
+            for process in processes:
+                process.kill()
+                process.communicate()
