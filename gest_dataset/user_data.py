@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from huggingface_hub import constants
 
-from gest_dataset.errors import OutputError
 from gest_dataset.storage import folder_lock, write_json
 
 METADATA = "facts.json"
@@ -53,9 +52,5 @@ def write(kind: str, name: str, metadata: dict[str, Any]) -> None:
 
 def remove(kind: str, name: str) -> None:
     """Remove an entry."""
-    folder = user_data_folder() / kind / name
-    try:
-        with folder_lock(user_data_folder()):
-            shutil.rmtree(folder)
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be removed: {error}.") from error
+    with folder_lock(user_data_folder()):
+        shutil.rmtree(user_data_folder() / kind / name)

@@ -107,15 +107,12 @@ def metric_files() -> dict[str, Files]:
     # in the package if installed, at the top of a checkout otherwise
     parent = package if (package / "metrics").exists() else package.parent
     page = parent / "metrics" / "app.py"
-    folders = sorted(path.parent for path in page.parent.glob("*/requirements.txt"))
-    names = ("README.md", "requirements.txt")
-    return {
-        folder.name: {
-            path.name: path.read_bytes()
-            for path in (page, folder / f"{folder.name}.py", *(folder / name for name in names))
-        }
-        for folder in folders
-    }
+    files: dict[str, Files] = {}
+    for requirements in sorted(page.parent.glob("*/requirements.txt")):
+        folder = requirements.parent
+        paths = (page, folder / f"{folder.name}.py", folder / "README.md", requirements)
+        files[folder.name] = {path.name: path.read_bytes() for path in paths}
+    return files
 
 
 def _build(config: Config, folder: Path) -> Built:

@@ -16,13 +16,14 @@ import datasets
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import torch
 
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.builders.config import Row
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
 from gest_dataset.data.sources import hub_repository
-from gest_dataset.errors import ScoringError, SettingError
+from gest_dataset.errors import ModelError, ScoringError, SettingError, describe_error
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
@@ -43,6 +44,7 @@ from gest_dataset.statistics.sequential import first_of_each, looks, stratified_
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
+_NOT_MEASURED: dict[str, Any] = {"samples": 0, "median": None, "largest": None}
 PRECISION_SAMPLES = 16  # that are scored again in float32
 SHORT = 40  # samples of each stereotype in the short form
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
@@ -218,10 +220,13 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
-        exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-        error = precision_error(request.measure, scores.table, exact.table)
-        dtype = metadata["dtype"]
+        dtype, error = metadata["dtype"], _NOT_MEASURED
         note = f"{dtype}: no sample has a score both in this type and in float32"
+        try:
+            exact = compute_scores(model.load_float32(), replace(request, rows=rows))
+            error = precision_error(request.measure, scores.table, exact.table)
+        except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
+            note = f"{dtype}: its error was not measured ({describe_error(problem)})"
         if error["samples"]:
             note = (
                 f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
@@ -375,7 +380,7 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
     differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
     differences = differences[np.isfinite(differences)]
     if differences.empty:
-        return {"samples": 0, "median": None, "largest": None}
+        return _NOT_MEASURED
     median, largest = float(differences.median()), float(differences.max())
     return {"samples": len(differences), "median": median, "largest": largest}
 

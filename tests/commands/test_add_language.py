@@ -68,7 +68,7 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     assert "is recorded as unknown" not in gest(*hindi, *own).stderr
     assert gest("build", "--config", "added", "--output", "x").returncode == 0
     card = (tmp_path / "x" / "README.md").read_text(encoding="utf-8")
-    assert "| https://example.org/hi |" in card
+    assert "(https://example.org/hi)" in card
     assert "cc-by-4.0" in card.partition("configs:")[0]
     assert gest("add-language", "hi", "--remove").stdout == "Removed: hi_translations, hi_pairs\n"
 

@@ -114,13 +114,10 @@ def test_fields_of_other_probes(gest: Gest, config: str, model: str) -> None:
 @pytest.mark.usefixtures("short_report")
 def test_a_folder_of_build(gest: Gest) -> None:
     gest("build", "en", "sk_pairs", "--out", "built")
-    for arguments, message in (
-        ((), "built has several configs. Choose one with --config: en, sk_pairs."),
-        (("--config", "cs_pairs"), "built has no config 'cs_pairs', only en, sk_pairs."),
-    ):
+    for arguments in ((), ("--config", "cs_pairs")):
         done = gest("score", "bert", "--data", "built", *arguments)
         assert done.returncode == 2
-        assert message in done.stderr
+        assert "Choose one of the configs of built with --config: en, sk_pairs." in done.stderr
     done = gest("score", "bert", "--data", "built", "--config", "sk_pairs")
     assert done.returncode == 0, done.stderr
     gest("score", "bert", "--config", "sk_pairs")

@@ -66,3 +66,13 @@ def test_a_planted_error_shows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(torch.nn.Linear, "forward", lossy)
     assert _half("en", model, limit=6, templates=[1]).metadata["precision"]["median"] > 3 * honest
+
+
+def test_a_run_ends_without_memory_for_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    def out_of_memory(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(scores, "precision_error", out_of_memory)
+    half = _half("en", zoo.load("bert"), limit=6, templates=[1])
+    assert half.metadata["precision"]["samples"] == 0
+    assert "bfloat16: its error was not measured (CUDA out of memory)" in half.metadata["notes"]

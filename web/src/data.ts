@@ -23,7 +23,7 @@ export interface Run {
   score: string;
   sides: [string, string];
   labels: boolean;
-  decimals: number; // a score is kept as a whole number of such parts: explorer/samples.py
+  decimals: number; // a score is kept as a whole number of such parts: explorer/explorer.py
   number: string;
   note: string;
   variants: string[];
