@@ -38,6 +38,8 @@ def run(
     multi_token: bool = False,
     rules: str | None = None,
     verbose: bool = False,
+    short: bool = False,
+    stop_early: bool = False,
     null: int = 0,
     power: bool = False,
     as_json: bool = False,
@@ -78,9 +80,12 @@ def run(
         _show_power(_power_analyses(configs, limit), as_json)
         return
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
+    given["gates"] = tuple((one.name, one.value) for one in limits) if stop_early else ()
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
+    if short and output is None:
+        folder = folder.with_name(f"{folder.name}-short")
     if data is not None:
         folder = output or folder / data_name(data, config)
 

@@ -33,21 +33,23 @@ def compute_result(
     scores: pa.Table,
     rows: datasets.Dataset | None,
     bands: Mapping[str, Any] | None = None,
+    stretch: float = 1.0,
     **options: Any,
 ) -> dict[str, Any]:
     """The result of a score table with its verdict; with several templates, one result for each as well.
 
-    `bands` are the effects of placebo pairs by template, if they were measured.
+    `bands` are the effects of placebo pairs by template, if they were measured. `stretch` widens the
+    intervals of g_s and d for runs that stop early (`statistics.sequential`).
     """
     results = {}
     for template, part in split_by_template(scores).items():
         result = measure.statistic(**statistic_inputs(measure, part, rows), **options)
-        results[template] = with_verdict(measure, _with_placebo(result, [template], bands))
+        results[template] = with_verdict(measure, _widened(_with_placebo(result, [template], bands), stretch))
     combined = combine_templates(results)
     if len(results) == 1:
         return combined
     combined |= _template_mean(measure, scores, rows)
-    return with_verdict(measure, _with_placebo(combined, [*results], bands))
+    return with_verdict(measure, _widened(_with_placebo(combined, [*results], bands), stretch))
 
 
 def _with_placebo(
@@ -59,6 +61,19 @@ def _with_placebo(
     band = placebo.compare(result["d"], [bands[str(template)] for template in templates])
     reach = band["limit"] * result["g_s_spread"]
     return result | {"placebo": {**band, "low": exp(-reach), "high": exp(reach)}}
+
+
+def _widened(result: dict[str, Any], stretch: float) -> dict[str, Any]:
+    """A result whose bounds of g_s (on the log scale) and of d are further from their values by a factor."""
+    if stretch == 1.0:
+        return result
+    g_s, d = Estimate.of(result, "g_s"), Estimate.of(result, "d")
+    return result | {
+        "g_s_low": g_s.value * (g_s.low / g_s.value) ** stretch,
+        "g_s_high": g_s.value * (g_s.high / g_s.value) ** stretch,
+        "d_low": d.value + (d.low - d.value) * stretch,
+        "d_high": d.value + (d.high - d.value) * stretch,
+    }
 
 
 def statistic_inputs(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:

@@ -31,6 +31,9 @@ class Settings(Options):
 
     Attributes:
         limit: Score only the first samples.
+        short: Score the short form: 40 samples of each stereotype, the same ones on every machine.
+        stop_early: Score samples in a stratified random order until the verdict is known.
+        gates: With `stop_early`, numbers and their limits, which have to be decided instead of the verdict.
         null: The number of random baselines: copies of the model with fresh weights.
         device_map: "auto" or a table, to spread a large model over all devices (docs/devices.md).
         quantization: "8bit" or "4bit".
@@ -40,6 +43,9 @@ class Settings(Options):
     """
 
     limit: int | None = None
+    short: bool = False
+    stop_early: bool = False
+    gates: tuple[tuple[str, float], ...] = ()
     batch_tokens: int | None = None
     null: int = 0
     device: str = "auto"
@@ -58,6 +64,8 @@ class Settings(Options):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise SettingError(f"{name}={value} is too small: use {least} or more.")
+        if self.short and self.limit is not None:
+            raise SettingError("short and limit both choose samples: leave one of them out.")
         kind, unused = ("loaded", _LOADED) if self.endpoint else ("served", _SERVED)
         defaults = {field.name: field.default for field in fields(self)}
         for name in unused:

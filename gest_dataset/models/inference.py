@@ -149,12 +149,13 @@ def _compute(
     missing = [i for i, key in enumerate(keys) if key not in found]
     few = [passes[i] for i in _two_shortest([sequence for sequence, _ in passes])]
     with _out_of_memory(few[:1]):
-        scorer.check([sequence for sequence, _ in few], [lookups for _, lookups in few])
+        scorer.check(*zip(*few, strict=True))
     started = last_commit = time.monotonic()
     uncommitted: dict[str, Values] = {}
     progress = ProgressWriter(len(passes), "inputs")
     hidden = None if distributed.is_main() else True  # None: shown on a terminal only
-    with tqdm(total=len(passes), initial=len(found), desc=name, unit="inputs", disable=hidden) as bar:
+    bar = tqdm(total=len(passes), initial=len(found), desc=name, unit="inputs", disable=hidden)
+    with bar, scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
             batches = []  # the next one of every process
             for _ in range(distributed.world_size()):

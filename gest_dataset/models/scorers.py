@@ -7,7 +7,7 @@ next-sentence model is a classifier of two texts.
 import copy
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPa
 
 from gest_dataset.errors import ModelError
 from gest_dataset.models.device import is_fixed, is_spread, main_device
+from gest_dataset.models.packed_linear import packed_linear_layers
 from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
 
@@ -180,6 +181,12 @@ class Scorer:
 
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
         """Compare the fast paths with the full model on a few inputs."""
+
+    def packed_layers(
+        self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]
+    ) -> AbstractContextManager[bool]:
+        """Run with packed linear layers, if they are faster and give the same values for a few inputs."""
+        return packed_linear_layers(self.model, lambda: np.concatenate(self.log_probs(inputs, lookups)))
 
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether a packed row gives the values of its texts (causal models only)."""

@@ -23,28 +23,30 @@ from gest_dataset.builders.config import Row
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
 from gest_dataset.data.sources import hub_repository
-from gest_dataset.errors import ModelError, ScoringError, describe_error
+from gest_dataset.errors import ModelError, ScoringError, SettingError, describe_error
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import compute_result
+from gest_dataset.measures.result import compute_result, estimates
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.queries import Placebo, Sample, Score, Values
+from gest_dataset.probes.queries import Placebo, Sample, Score, Values, with_words_of_others
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError, start_token
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
 from gest_dataset.runs.manifest import SCORES
 from gest_dataset.statistics import placebo
+from gest_dataset.statistics.sequential import first_of_each, looks, stratified_order, stretch
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 _NOT_MEASURED: dict[str, Any] = {"samples": 0, "median": None, "largest": None}
 PRECISION_SAMPLES = 16  # that are scored again in float32
+SHORT = 40  # samples of each stereotype in the short form
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -83,6 +85,7 @@ class Request:
             "options": effective_options(self.settings, self.probe, model.kind),
             "start": "eos" if start and start[0] == "eos" else None,
             "limit": self.settings.limit,
+            **({"short": True} if self.settings.short else {}),
         }
 
 
@@ -107,6 +110,10 @@ def make_request(config: str | datasets.Dataset, settings: Settings | None = Non
     if settings.limit is not None:
         rows = rows.select(range(min(settings.limit, len(rows))))
     measure, probe = measure_of(rows.column_names, config)
+    if (settings.short or settings.stop_early) and probe.label != "stereotype":
+        raise SettingError(f"{config} has no stereotypes of GEST, so it has no short form and no early stop.")
+    if settings.short:
+        rows = rows.select(first_of_each(rows["id"], rows["stereotype"], SHORT))
     return Request(rows, config, fingerprint, measure, probe, settings, tuple(notes))
 
 
@@ -126,7 +133,9 @@ class Scores(RunResult):
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md), for each template."""
         measure, bands = MEASURES[self.metadata["measure"]], self.metadata.get("placebo")
-        result = compute_result(measure, self.table, self.rows, bands)
+        stopped = self.metadata.get("stopped")
+        result = compute_result(measure, self.table, self.rows, bands, stopped["stretch"] if stopped else 1.0)
+        result |= {"stopped": stopped} if stopped else {}
         if baselines := self.metadata.get("null"):
             result["null"] = {"values": baselines, "low": min(baselines), "high": max(baselines)}
         return result
@@ -134,7 +143,7 @@ class Scores(RunResult):
     @property
     def signature(self) -> str:
         """One line to report beside a number: what it was measured on and with."""
-        names = ("templates", "options", "start", "limit", "dtype", "quantization", "device")
+        names = ("templates", "options", "start", "limit", "short", "dtype", "quantization", "device")
         packages = self.metadata["packages"]
         versions = {name: packages[name] for name in ("torch", "transformers")}
         return run_signature(self.metadata, **{name: self.metadata.get(name) for name in names}, **versions)
@@ -175,8 +184,13 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
     with ExitStack() as stack:
         writers: list[RunWriter] = []  # one in the main process, none in the others
 
+        def is_enough(run: Run) -> bool:
+            """Whether a run that may have been stopped early has all samples that are asked for now."""
+            stopped, settings = run.manifest.metadata.get("stopped"), request.settings
+            return not stopped or (settings.stop_early and _is_decided(run.result["result"], settings.gates))
+
         def start() -> Run | None:
-            writers.append(stack.enter_context(open_run(path, manifest)))
+            writers.append(stack.enter_context(open_run(path, manifest, is_enough)))
             return writers[0].finished
 
         finished = distributed.on_main(start)
@@ -192,7 +206,8 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
 
 def score_request(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
     """The scores, with the headlines of random baselines if requested and the error of half precision."""
-    scores = compute_scores(model, request, cache)
+    compute = _scores_until_decided if request.settings.stop_early else compute_scores
+    scores = compute(model, request, cache)
     metadata = dict(scores.metadata)
     if request.settings.null:
         assert isinstance(model, LoadedModel)
@@ -222,6 +237,29 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
     return replace(scores, metadata=metadata)
 
 
+def _scores_until_decided(model: Model, request: Request, cache: ResponseCache | None) -> Scores:
+    """The scores of stratified samples, more and more of them until a look shows what was asked."""
+    rows = request.rows
+    order = stratified_order(rows["id"], rows["stereotype"])
+    with ExitStack() as stack:
+        cache = cache or stack.enter_context(ResponseCache(Path(":memory:")))
+        for size in looks(len(rows)):
+            scores = compute_scores(model, replace(request, rows=rows.select(sorted(order[:size]))), cache)
+            stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
+            scores = replace(scores, metadata={**scores.metadata, "stopped": stopped})
+            if _is_decided(scores.result(), request.settings.gates):
+                break
+    return scores
+
+
+def _is_decided(result: Mapping[str, Any], gates: Sequence[tuple[str, float]]) -> bool:
+    """Whether the interval of each number lies on one side of its gate; without gates, the verdict."""
+    if not gates:
+        return result["verdict"] in ("shown", "reversed", "negligible")
+    bounds = [(one, limit) for name, limit in gates for one in estimates(result, name)]
+    return all(one.high < limit or one.low > limit for one, limit in bounds)
+
+
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
     """Turn rows into queries, ask the model, and fold its values into scores."""
     probe, rows, settings = request.probe, request.rows, request.settings
@@ -244,6 +282,9 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
                 samples.append((row, template, ask(row, reader)))
             except SkipSampleError as error:
                 skip(row, template, str(error))
+    if probe.label == "stereotype" and all(sample.placebo is None for _, _, sample in samples):
+        others = with_words_of_others([sample for _, _, sample in samples])
+        samples = [(row, template, some) for (row, template, _), some in zip(samples, others, strict=True)]
     unused = sorted(builders.keys() - {template for _, template, _ in samples})
     may_lack = settings.templates == EXTENDED_NAME and len(unused) < len(builders)
     queries = [query for _, _, sample in samples for query in sample.queries]

@@ -6,7 +6,8 @@ scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
@@ -14,6 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
+
+# Pairs of placebo words: fewer than 40 have no reliable 95 % quantile
+LEAST_PAIRS = 40
+_ENOUGH_PAIRS, _LARGEST_DISTANCE, _MOST_WORDS = 200, 5, 150
 
 # The answers to one query, one for each target
 Values = npt.NDArray[np.float64]
@@ -82,6 +87,23 @@ class Placebo:
     pairs: tuple[tuple[int, int], ...]
 
 
+def pair_neighbours(lists: Iterable[Iterable[int]]) -> Placebo | None:
+    """Pairs of tokens in lists that are sorted by frequency; None if they are too few.
+
+    Neighbours at distance 1 and 2 are paired, and more distant ones while there are too few pairs.
+    """
+    indices: dict[int, int] = {}
+    words = [
+        [indices.setdefault(token, len(indices)) for token in dict.fromkeys(tokens) if token not in indices]
+        for tokens in lists
+    ]
+    pairs: list[tuple[int, int]] = []
+    for distance in range(1, _LARGEST_DISTANCE + 1):
+        if distance <= 2 or len(pairs) < _ENOUGH_PAIRS:
+            pairs += [pair for some in words for pair in zip(some, some[distance:], strict=False)]
+    return Placebo(tuple(indices), tuple(pairs)) if len(pairs) >= LEAST_PAIRS else None
+
+
 @dataclass(frozen=True)
 class Sample:
     """The queries of a row, and the function that folds their values into its scores.
@@ -99,6 +121,25 @@ class Sample:
             return self
         first = replace(self.queries[0], placebo=placebo.ids)
         return replace(self, queries=(first, *self.queries[1:]), placebo=placebo)
+
+    @property
+    def contrast(self) -> tuple[int, ...]:
+        """The masculine and the feminine token of a contrast at one position; empty for other samples."""
+        query = self.queries[0]
+        return query.targets if len(query.targets) == 2 and not query.normalise else ()
+
+
+def with_words_of_others(samples: Sequence[Sample]) -> list[Sample]:
+    """Samples whose placebo words are those of the other samples in the same gender.
+
+    In the slot of *silný* or *silná*, the masculine forms of other adjectives and verbs differ in everything
+    but their gender, and so do the feminine forms. Samples that are no contrast stay as they are.
+    """
+    contrasts = [sample.contrast for sample in samples if sample.contrast]
+    genders = zip(*contrasts, strict=True) if contrasts else ()
+    by_frequency = [[token for token, _ in Counter(words).most_common(_MOST_WORDS)] for words in genders]
+    placebo = pair_neighbours(by_frequency)
+    return [sample.with_placebo(placebo) if sample.contrast else sample for sample in samples]
 
 
 def masked(tokenizer: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:

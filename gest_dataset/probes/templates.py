@@ -76,8 +76,6 @@ DEFAULTS = {"masked": (1, 2, 3, 4), "causal": (3, 4), "seq2seq": (1, 2, 3, 4)}
 # Words that do not differ in gender and fit into the slots, in lists that are sorted by frequency, so that
 # neighbours are equally frequent
 PLACEBO_WORDS: dict[str, list[str]] = yaml.safe_load((_FOLDER / "placebo.yaml").read_text(encoding="utf-8"))
-LEAST_PAIRS = 40  # of placebo words: fewer have no reliable 95 % quantile
-_ENOUGH_PAIRS, _LARGEST_DISTANCE = 200, 5
 
 
 def select_templates(selection: Sequence[int] | str | Path | None, kind: str) -> list[Template]:
@@ -147,20 +145,9 @@ def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | No
 
 
 def find_pairs(kind: str, token: Callable[[str], int | None]) -> Placebo | None:
-    """Pairs of neighbours in the lists of a kind, among the words with a `token`; None if they are too few.
-
-    Neighbours at distance 1 and 2 are paired, and more distant ones while there are too few pairs.
-    """
-    lists = []
-    indices: dict[int, int] = {}
-    for name in PLACEBO_LISTS[kind]:
-        ids = dict.fromkeys(filter(None, map(token, PLACEBO_WORDS[name])))
-        lists.append([indices.setdefault(number, len(indices)) for number in ids if number not in indices])
-    pairs: list[tuple[int, int]] = []
-    for distance in range(1, _LARGEST_DISTANCE + 1):
-        if distance <= 2 or len(pairs) < _ENOUGH_PAIRS:
-            pairs += [pair for words in lists for pair in zip(words, words[distance:], strict=False)]
-    return Placebo(tuple(indices), tuple(pairs)) if len(pairs) >= LEAST_PAIRS else None
+    """Pairs of neighbours in the lists of a kind, among the words with a `token`."""
+    lists = [filter(None, map(token, PLACEBO_WORDS[name])) for name in PLACEBO_LISTS[kind]]
+    return queries.pair_neighbours(lists)
 
 
 def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:

@@ -110,9 +110,7 @@ def winobias(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
 
 # --- the panels of each measure, in the order of the page
 
-_ASKED = ("templates", "neutral", "pairs", "choice", "first-person", "story")
 _PANELS: tuple[tuple[tuple[str, ...], Callable[[Sequence[LabelledRun]], Iterator[Panel]]], ...] = (
-    (_ASKED, stereotype_panels.side_by_side),
     (("templates",), headline_panels.size),
     (("templates",), stereotype_panels.rates),
     (("pairs",), stereotype_panels.rates),

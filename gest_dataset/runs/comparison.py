@@ -22,7 +22,7 @@ from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
-from gest_dataset.statistics.comparison import DRAWS, differing_items
+from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 # What runs must have in common: entries of the manifest and of its settings, with their names in messages
@@ -87,16 +87,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config.
-
-    Over several `languages`, `items` are the sources that differ most between them.
-    """
+    """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config."""
 
     differences: list[Difference]
     unmatched: list[Path] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
-    items: tuple[dict[str, Any], ...] = ()
 
     def notes(self) -> list[str]:
         """Lines about the runs that were not compared."""
@@ -276,8 +272,7 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
         pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
         names = (run.manifest.config, label, first)
         differences.append(_difference(measure, names, (), pairs, missing, details=True))
-    items = tuple(differing_items(wide))
-    return ComparisonResult(with_holm(differences), languages=tuple(means), items=items)
+    return ComparisonResult(with_holm(differences), languages=tuple(means))
 
 
 def _mean_of_sources(run: Run) -> "pd.Series[float]":

@@ -178,10 +178,13 @@ class RunWriter:
 
 
 @contextmanager
-def open_run(path: Path, manifest: Manifest) -> Iterator[RunWriter]:
+def open_run(
+    path: Path, manifest: Manifest, is_enough: Callable[[Run], bool] = lambda run: True
+) -> Iterator[RunWriter]:
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
-    A folder with another run is refused, unless that run was interrupted before it cached anything.
+    A folder with another run is refused, unless that run was interrupted before it cached anything. A run
+    that was stopped early keeps its cache, and continues where it is not enough.
     """
     check_run_folder(path)
     with storage.folder_lock(path):
@@ -190,13 +193,15 @@ def open_run(path: Path, manifest: Manifest) -> Iterator[RunWriter]:
             made_by = f"The existing run was made by: {shlex.join(existing.command)}"
             hint = f"Choose another folder with --output. {made_by}"
             check_same(path, existing.identity(), manifest.identity(), hint)
-        if existing is not None and existing.done:
-            yield RunWriter(path, manifest, None, read_run(path))
+        finished = read_run(path) if existing is not None and existing.done else None
+        if finished and is_enough(finished):
+            yield RunWriter(path, manifest, None, finished)
         else:
             write_json(path / MANIFEST, manifest.to_json())
             with ResponseCache(path / CACHE) as cache:
                 yield RunWriter(path, manifest, cache, None)
-        if read_manifest(path).done:
+        now = read_manifest(path)
+        if now.done and not now.metadata.get("stopped"):
             (path / CACHE).unlink(missing_ok=True)
 
 

@@ -66,6 +66,17 @@ def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "limit: none (existing), 9 (new)" in other.stderr
 
 
+def test_the_short_form_and_an_early_stop(gest: Gest) -> None:
+    command = ("score", "bert", "--config", "demo_en", "--templates", "1")
+    assert gest(*command, "--short").returncode == 0
+    assert read_run("gest-runs/bert-short/demo_en").manifest.settings["short"] is True
+    done = gest(*command, "--stop-early", "--fail-above", "g_s=9")
+    assert done.returncode == 0, done.stderr
+    samples = read_run("gest-runs/bert/demo_en").result["result"]["stopped"]["samples"]
+    assert f"Scored until the result was clear: {samples} of " in " ".join(done.stdout.split())
+    assert "Scored until" not in gest(*command).stdout
+
+
 def test_several_configs(gest: Gest) -> None:
     arguments = ("score", "bert", "--config", "en,controls", "--output", "all")
     done = gest(*arguments)

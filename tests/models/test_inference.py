@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,9 @@ class Echo:
 
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
         self.checked += [one.size for one in inputs]
+
+    def packed_layers(self, *few: object) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         self.asked.append((row, texts))

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from datasets import Dataset
 from wordfreq import zipf_frequency
 
 import gest_dataset
 from gest_dataset.models import loading, scores
-from gest_dataset.probes.queries import Placebo
+from gest_dataset.probes.queries import Placebo, with_words_of_others
 from gest_dataset.probes.templates import (
     EXTENDED_TEMPLATES,
     PLACEBO_LISTS,
@@ -20,6 +21,7 @@ from gest_dataset.probes.templates import (
     TEMPLATES,
     find_pairs,
 )
+from gest_dataset.statistics import placebo as statistic
 from tests.models.test_exact import rows
 from tests.support import zoo
 
@@ -99,3 +101,37 @@ def test_scores_are_the_same_with_and_without_placebo_words(monkeypatch: pytest.
         monkeypatch.setattr("gest_dataset.probes.templates.placebo_words", lambda *_, w=words: w)
         tables.append(gest_dataset.score(zoo.load("gpt2"), rows("en", 64), device="cpu").table)
     np.testing.assert_allclose(*(table["log_ratio"].to_numpy() for table in tables), atol=1e-5)
+
+
+def test_pairs_use_the_words_of_the_other_pairs() -> None:
+    """In the slot of a pair, the forms of other pairs in one gender: their band is that of all logits."""
+    model, tokenizer = zoo.load("bert")
+    words = [word for word in tokenizer.get_vocab() if word.isascii() and word.isalpha() and len(word) > 1][
+        :80
+    ]
+    masculine, feminine = words[:40], words[40:]
+    stereotypes = [number % 16 + 1 for number in range(160)]
+    texts = [[f"I am {side[n % 40]} on day {n}." for n in range(160)] for side in (masculine, feminine)]
+    columns = {"masculine": texts[0], "feminine": texts[1], "word_index": [2] * 160}
+    data = Dataset.from_dict({"id": [str(n) for n in range(160)], **columns, "stereotype": stereotypes})
+    scored = gest_dataset.score((model, tokenizer), data, device="cpu")
+    band = scored.result()["placebo"]
+    logits = []
+    for pair in zip(*texts, strict=True):
+        ids, other = (tokenizer(text, return_tensors="pt").input_ids for text in pair)
+        (place,) = (ids[0] != other[0]).nonzero().flatten().tolist()
+        ids[0, place] = tokenizer.mask_token_id
+        with torch.inference_mode():
+            logits.append(model(ids).logits[0, place].double().numpy())
+    sides = [[tokenizer.convert_tokens_to_ids(word) for word in side] for side in (masculine, feminine)]
+    pairs = [pair for side in sides for step in (1, 2, 3) for pair in zip(side, side[step:], strict=False)]
+    naive = statistic.effects(np.stack(logits), stereotypes, pairs)
+    assert band["pairs"] == len(pairs)
+    assert band["limit"] == pytest.approx(statistic.limit(naive), rel=1e-3)
+
+
+def test_other_samples_have_no_words_of_others() -> None:
+    """Frames with two words, and continuations of a causal model."""
+    for config, animal in (("ru_neutral", "bert"), ("sk_pairs", "gpt2")):
+        assert "placebo" not in gest_dataset.score(zoo.load(animal), rows(config, 40), device="cpu").result()
+    assert with_words_of_others([]) == []

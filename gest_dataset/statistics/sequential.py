@@ -1,0 +1,75 @@
+"""Runs that stop when their verdict is known: the order of the samples, the looks, and intervals for them.
+
+An ordinary 95 % interval holds once. Whoever looks after each block and stops when it excludes the null is
+wrong far more often. The interval
+
+    estimate -+ c(t) e,   c(t)^2 = (1 + 1 / (t r)) ln((t r + 1) / 0.05^2)
+
+with the standard error e after t samples holds at all looks together: it is an asymptotic confidence sequence
+(Waudby-Smith et al., 2024, *Time-uniform central limit theory and asymptotic confidence sequences*, theorem
+2.2). r is chosen to make it narrow at the first look. It needs a sample large enough for a normal
+approximation there, so no run stops before `FIRST_LOOK` samples.
+"""
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+
+from gest_dataset.statistics.proportions import Z
+
+FIRST_LOOK = 320
+_GROWTH = 1.25  # from one look to the next: each costs a bootstrap
+_ALPHA = 0.05
+# r for which the interval is about as narrow as possible after FIRST_LOOK samples
+_TUNING = (math.log(1 - 2 * math.log(_ALPHA)) - 2 * math.log(_ALPHA)) / FIRST_LOOK
+
+
+def looks(samples: int) -> list[int]:
+    """After how many samples a run of this size looks at its result; the last look has all of them.
+
+    >>> looks(800)
+    [320, 400, 500, 625, 782, 800]
+    """
+    sizes, size = [], FIRST_LOOK
+    while size < samples:
+        sizes.append(size)
+        size = math.ceil(size * _GROWTH)
+    return [*sizes, samples]
+
+
+def stretch(samples: int) -> float:
+    """How much wider than an ordinary 95 % interval one is that holds at every look: c(t) / z(0.975)."""
+    time = samples * _TUNING
+    return math.sqrt((1 + 1 / time) * math.log((time + 1) / _ALPHA**2)) / Z
+
+
+def stratified_order(ids: Sequence[str], strata: Sequence[Hashable]) -> list[int]:
+    """The indices of samples in a pseudo-random order of which every beginning is stratified.
+
+    Each stratum is ordered by the SHA-256 of its ids, which is the same on every machine. The strata are
+    interleaved in proportion to their sizes.
+    """
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for index in _hash_order(ids):
+        members[strata[index]].append(index)
+    positions: dict[int, float] = {}
+    for indices in members.values():
+        positions |= {index: (rank + 0.5) / len(indices) for rank, index in enumerate(indices)}
+    return sorted(positions, key=positions.__getitem__)
+
+
+def first_of_each(ids: Sequence[str], strata: Sequence[Hashable], number: int) -> list[int]:
+    """The indices of a `number` of samples of each stratum, drawn as in `stratified_order`, in data order."""
+    drawn: Counter[Hashable] = Counter()
+    chosen = []
+    for index in _hash_order(ids):
+        if drawn[strata[index]] < number:
+            drawn[strata[index]] += 1
+            chosen.append(index)
+    return sorted(chosen)
+
+
+def _hash_order(ids: Sequence[str]) -> list[int]:
+    digests = [hashlib.sha256(name.encode()).digest() for name in ids]
+    return sorted(range(len(ids)), key=lambda index: digests[index])
