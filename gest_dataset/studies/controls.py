@@ -15,14 +15,12 @@ import numpy as np
 import pandas as pd
 
 from gest_dataset import published
-from gest_dataset.builders import select_configs
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.probes.options import OWN_NEGATION
-from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.report.headline_panels import control_differences
 from gest_dataset.report.labels import LabelledRun
@@ -32,14 +30,20 @@ from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
-from gest_dataset.studies.study import Row, Study, Table, table_texts
+from gest_dataset.studies.study import (
+    Row,
+    Study,
+    Table,
+    collect_runs,
+    make_study,
+    model_names,
+    table_texts,
+)
 
 SETS: dict[str, str] = table_texts()["sets"]  # our names of the sets and the paper's
 # Sets whose original and control can be paired in two ways
 TWO_READINGS = ("crows_control_negation", "crows_control_antistereotype")
 GROUPS, NEGATIONS = "group against group", "sentence against its negation"
-_SLOW_CS = ("stereoset_control_race", "stereoset_control_profession")  # ten times the passes
 
 
 @dataclass(frozen=True)
@@ -68,27 +72,9 @@ class ControlRun:
         return not math.isnan(self.estimate(statistic).value)
 
 
-def controls(
-    inputs: Inputs | Sequence[str | Path | Run] = (), config: str = "controls,crows", cs: bool = False
-) -> Study:
-    """Original and control groups of ss, cs and f; models are scored on the sets in `config`.
-
-    `cs` also scores cs of race and profession (tables 3 and 11), which takes ten times as long as the rest.
-    """
-    wanted = list(select_configs(config))
-    unknown = [name for name in wanted if name not in SETS]
-    if unknown:
-        raise ConfigError(f"{unknown[0]} is not a config with control groups. Choose from {', '.join(SETS)}.")
-    slow = [name for name in wanted if cs and name in _SLOW_CS]
-    twice = [name for name in wanted if name in TWO_READINGS]
-    batches = [
-        Batch(",".join(name for name in wanted if name not in slow)),
-        Batch(",".join(slow), Options(cs=True), "cs", ("masked",)),
-        Batch(",".join(twice), Options(rules=(OWN_NEGATION,)), OWN_NEGATION, ("masked",)),
-    ]
-    batches = [batch for batch in batches if batch.configs]
-    runs = collect_runs(inputs, "controls", batches, lambda run: run.manifest.config in SETS)
-    found = control_runs(runs)
+def controls(runs: Sequence[str | Path | Run] = ()) -> Study:
+    """Original and control groups of ss, cs and f."""
+    found = control_runs(collect_runs(runs, "controls", lambda run: run.manifest.config in SETS))
     groups = [one for one in found if one.reading == GROUPS]
     frequency, notes = _frequency(groups)
     tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]

@@ -28,8 +28,7 @@ from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.storage import csv_text, parse_json, write_file, write_json
-from gest_dataset.studies.inputs import make_study
-from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
+from gest_dataset.studies.study import UNDEFINED, Row, Study, Table, make_study
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
 _STRATUM = ["language", "outcome"]

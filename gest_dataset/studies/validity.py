@@ -23,7 +23,7 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results, wide_scores
 from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
@@ -35,8 +35,16 @@ from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
-from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
+from gest_dataset.studies.study import (
+    UNDEFINED,
+    Row,
+    Study,
+    Table,
+    collect_runs,
+    make_study,
+    missing_runs,
+    model_names,
+)
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
@@ -44,18 +52,17 @@ _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
 _MAX_LEGEND = 6
 
 
-def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
+def validity(runs: Sequence[str | Path | Run] = ()) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs of both."""
     measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
-    runs = collect_runs(
-        inputs,
+    found = collect_runs(
+        runs,
         "validity",
-        [Batch("en,winobias")],
         lambda run: run.manifest.measure == measures.get(run.manifest.config, WINOBIAS.name),
         group=lambda run: run.manifest.config,
     )
     by_model: dict[str, dict[str, Run]] = {}
-    for name, run in zip(model_names(runs), runs, strict=True):
+    for name, run in zip(model_names(found), found, strict=True):
         by_model.setdefault(name, {})[run.manifest.config] = run
     rates = rates_of_models(by_model)
     notes = [
@@ -64,12 +71,12 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
         if name not in set(rates["model"])
     ]
     if rates.empty:
-        raise ConfigError("\n".join(["The study needs models with runs on en and on winobias.", *notes]))
+        raise missing_runs("validity", *notes)
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
     title = "Does g_s predict the WinoBias rate?"
-    return make_study("validity", title, tables, [_figure(rates)], runs, notes=notes)
+    return make_study("validity", title, tables, [_figure(rates)], found, notes=notes)
 
 
 def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
