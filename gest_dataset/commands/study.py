@@ -176,7 +176,7 @@ def translate_stereoset(
     """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation
-    from gest_dataset.studies.stereoset_checks import PROBLEMS
+    from gest_dataset.studies.stereoset_translation import PROBLEMS
 
     loading = options.translator_options(locals())
     system = options.system_of(system, translations)

@@ -178,7 +178,7 @@ def write_figures(runs: Sequence[LabelledRun], folder: Path, formats: Sequence[s
             fit_figure(panel.figure)
             write_file(folder / f"{stem}.txt", printable(f"{panel.title}\n\n{panel.caption}\n"))
             for kind in drawn:
-                content = file_bytes(panel.figure, kind, layout, panel.title, panel.caption)
+                content = file_bytes(panel.figure, kind, panel.title, panel.caption)
                 write_file(folder / f"{stem}.{kind}", content)
     if "csv" in formats:
         for panel in panels:

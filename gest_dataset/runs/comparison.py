@@ -74,15 +74,11 @@ class Difference:
 
     def disagreement(self) -> str:
         """A sentence about differences of g_s and d with opposite signs; empty if they agree."""
-        g_s, d = self.comparison, self.effect_size
-        if d is None or g_s.difference * d.difference >= 0:
+        size = self.effect_size
+        if size is None or self.comparison.difference * size.difference >= 0:
             return ""
-        higher, lower = ("g_s", "d") if g_s.difference > 0 else ("d", "g_s")
-        shown = " and ".join(one.measure for one in (g_s, d) if one.low > 0 or one.high < 0)
-        return (
-            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower (shown by its "
-            f"interval: {shown or 'neither'}). d is in standard deviations of each model's own scores."
-        )
+        higher, lower = ("g_s", "d") if size.difference < 0 else ("d", "g_s")
+        return f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower."
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.report.page import results_table
 from gest_dataset.report.panels import panels_of
-from gest_dataset.report.style import COLUMNS, DOUBLE, SINGLE, Layout, use_layout
+from gest_dataset.report.style import COLUMNS, Layout, use_layout
 from gest_dataset.runs.folder import Run, read_run
 from tests.support import fits, report_runs
 
 SMALL = "bert-demo_sk_pairs"
 HOSTILE = r"<script> $x_1$ \input{x} % & ^^41 ~ # -- {"
-POINTS = {SINGLE.name: 7.7 / 2.54 * 72, DOUBLE.name: 16 / 2.54 * 72}
+POINTS = {layout.name: layout.width * 72 for layout in COLUMNS}
 
 
 @pytest.fixture(scope="module")
