@@ -349,7 +349,7 @@ def test_command_writes_pages_and_figures(
     assert (run / "report.html").exists()
     monkeypatch.chdir(tmp_path)
     runs = [run_of(paths, name).path for name in (SMALL, "bert-winobias_type1_test")]
-    done = gest(*runs, "--figures", "figures", "--format", "csv")
+    done = gest(*runs, "--figures", "figures")
     assert (done.stdout, done.stderr) == ("", "Figures: figures\nReport: report.html\n")
     assert (tmp_path / "report.html").exists()
     assert (tmp_path / "figures" / "winobias.csv").exists()
