@@ -116,7 +116,7 @@ def topical(
     table = Table.create("topical", rows, words=", ".join(words))
     tables = [table, _like_table_3(found, words), *_explanations(models)]
     sources = {"words": ", ".join(words)} | hashes
-    return make_study("topical", "Is it the topic?", tables, (), used, [one.name for one in found], sources)
+    return make_study("topical", "Is it the topic?", tables, used, [one.name for one in found], sources)
 
 
 def _scores_of_run(one: LabelledRun) -> Scores:
