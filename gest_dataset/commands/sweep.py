@@ -44,7 +44,7 @@ def run(
     A suite is a YAML file that lists models and configs (docs/sweep.md). All problems in it are reported
     before anything runs. Each cell (one model on one config) is a run of [bold]gest score[/bold] in
     DIR/runs/MODEL/CONFIG. A model that fails does not stop the others. Rerun the same command to resume,
-    or to retry what failed. The result is DIR/leaderboard.html, with CSV and Parquet.
+    or to retry what failed. The result is DIR/leaderboard.html, with CSV files.
     """
     from gest_dataset.sweep import cluster
     from gest_dataset.sweep.run import FAILED, PAGE, list_cells, run_here

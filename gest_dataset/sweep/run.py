@@ -1,7 +1,7 @@
 """Run a sweep: each cell (one model on one config) is an ordinary run.
 
 OUTPUT/runs/MODEL/CONFIG/   the runs, as `gest score` writes them
-OUTPUT/leaderboard.html     and .csv, .parquet, differences.csv (`sweep.leaderboard`)
+OUTPUT/leaderboard.html     and .csv, differences.csv (`sweep.leaderboard`)
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ from gest_dataset.version import __version__
 
 RUNS = "runs"
 PAGE = "leaderboard.html"
-TABLES = ("leaderboard.csv", "leaderboard.parquet", "differences.csv")
+TABLES = ("leaderboard.csv", "differences.csv")
 TO_DO, DONE, FAILED, LEFT_OUT = "to do", "done", "failed", "left out"
 
 
