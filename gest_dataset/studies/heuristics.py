@@ -24,8 +24,8 @@ from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
 from gest_dataset.data.tables import read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError, convert_errors
+from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.storage import csv_text, parse_json, write_file, write_json

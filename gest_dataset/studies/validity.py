@@ -24,9 +24,9 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import DataError
+from gest_dataset.measures.gest import TEMPLATES, WINOBIAS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results, wide_scores
-from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.bootstrap import LEVEL
