@@ -1,6 +1,6 @@
 """The dataset card: the sections of `card.md.jinja`, filled with the configs of a folder.
 
-The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the same sections.
+The Hub's card (`gest_dataset.hub.push`) and the page `dataset_card.md` have the same sections.
 """
 
 import json
