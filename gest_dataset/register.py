@@ -123,6 +123,25 @@ def register_metrics(loading: Any) -> None:
     _replace(loading, evaluation_module_factory)
 
 
+def register_optional_inputs(module: Any) -> None:
+    """Let `evaluate.combine` leave out the optional inputs of our metrics."""
+    combined = module.CombinedEvaluations
+    original_add, original_add_batch = combined.add, combined.add_batch
+
+    def optional(self: Any) -> dict[str, None]:
+        names = {name for metric in self.evaluation_modules for name in getattr(metric, "optional", ())}
+        return dict.fromkeys(names - {"predictions"})
+
+    def add(self: Any, *args: Any, **kwargs: Any) -> None:
+        original_add(self, *args, **optional(self) | kwargs)
+
+    def add_batch(self: Any, *args: Any, **kwargs: Any) -> None:
+        original_add_batch(self, *args, **optional(self) | kwargs)
+
+    _replace(combined, add)
+    _replace(combined, add_batch)
+
+
 def _replace(owner: Any, function: Any) -> None:
     """Put a function of ours in the place of one of a library with the same name, once."""
     name = function.__name__
@@ -135,4 +154,5 @@ def _replace(owner: Any, function: Any) -> None:
 _HOOKS: dict[str, Callable[[Any], None]] = {
     "datasets.load": register_dataset,
     "evaluate.loading": register_metrics,
+    "evaluate.module": register_optional_inputs,
 }

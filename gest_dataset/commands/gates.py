@@ -1,14 +1,15 @@
 """Limits that turn `gest score` into a gate for CI: `--fail-above` and `--fail-unless-below`."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES, NUMBERS
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import TYPICAL_SPREAD, estimates, within_placebo
+from gest_dataset.measures.result import TYPICAL_SPREAD, PowerAnalysis, estimates, within_placebo
 from gest_dataset.models.score import Outcome
+from gest_dataset.statistics.verdict import smallest_detectable
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
 # Below it the scores of a ratio differ by less than 1 % between samples, which no trained model's do
@@ -76,3 +77,20 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
             elif name == head.name and run.result.get("verdict") == "shown":
                 notes.append(f"{label} passes {limit:g}, but the verdict on it is *shown*.")
     return failures, notes
+
+
+def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> list[str]:
+    """For each config, the models that pass `--fail-unless-below` with 80 % power if their effect is zero."""
+    lines = []
+    for config, plan in plans.items():
+        head = MEASURES[plan.measure].headlines[0]
+        for option, name, limit in limits:
+            if option == UNLESS_BELOW and name == head.name and limit > head.null:
+                width = math.log(limit / head.null) if head.ratio else limit - head.null
+                most = width / smallest_detectable(plan.error)
+                lines.append(
+                    f"The gate {name}={limit:g} on {config}: a model with a true {name} of {head.null:g} "
+                    f"passes in 80 % of cases if its scores have a standard deviation of {most:.2g} within "
+                    f"a stereotype or group, and less often above that."
+                )
+    return lines

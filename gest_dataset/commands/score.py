@@ -93,6 +93,8 @@ def run(
         if not as_json:
             _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
+    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
+        err.print(line)
     flat, command = output is not None, console.command_line()
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
     if not distributed.is_main():

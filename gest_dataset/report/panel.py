@@ -95,7 +95,7 @@ def baseline_copies(results: Sequence[Result]) -> str:
 
 
 def file_bytes(figure: Figure, kind: str, title: str = "", text: str = "") -> bytes:
-    """The figure as an `svg`, `pdf` or `png` file in light colours; equal figures give equal bytes.
+    """The figure as an `svg` or `pdf` file in light colours; equal figures give equal bytes.
 
     Title and text go into the file's metadata. Fonts are embedded in a PDF (TrueType); letters of an SVG
     are paths, since not every program reads fonts in SVG.
@@ -105,19 +105,11 @@ def file_bytes(figure: Figure, kind: str, title: str = "", text: str = "") -> by
         texts = {tag: content for tag, content in (("title", title), ("desc", text)) if content}
         root = _svg_tree(figure, LIGHT["paper"], "path", texts)
         return bytes(XML.tostring(root, encoding="utf-8", xml_declaration=True))
-    metadata: dict[str, str | None] = {"Software": None, "Title": title, "Description": text}
-    if kind == "pdf":
-        creator = f"gest-dataset {__version__}"
-        metadata = {
-            "Title": title,
-            "Subject": text,
-            "Creator": creator,
-            "CreationDate": None,
-            "Producer": None,
-        }
     buffer = io.BytesIO()
+    creator = f"gest-dataset {__version__}"
+    metadata = {"Title": title, "Subject": text, "Creator": creator, "Producer": None, "CreationDate": None}
     with rc_context(RC):
-        figure.savefig(buffer, format=kind, dpi=150, facecolor=LIGHT["paper"], metadata=metadata)
+        figure.savefig(buffer, format=kind, facecolor=LIGHT["paper"], metadata=metadata)
     return buffer.getvalue()
 
 

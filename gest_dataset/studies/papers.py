@@ -346,6 +346,5 @@ def papers_study(scores: str | Path | None = None) -> Study:
     ]
     used = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
     used |= dict.fromkeys(unavailable, "not computed")
-    return make_study(
-        "all", "What can be reproduced of the papers", tables, (), (), sources=used, notes=notes
-    )
+    title = "What can be reproduced of the papers"
+    return make_study("all", title, tables, sources=used, notes=notes)

@@ -31,20 +31,10 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.report import headline_panels
-from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run, sha256
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json
-from gest_dataset.studies.study import (
-    Row,
-    Study,
-    Table,
-    collect_runs,
-    make_study,
-    model_names,
-    table_texts,
-)
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
 
 # Names of the authors' files: model, their classes within and between sentences, language
 _FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")
@@ -81,15 +71,13 @@ class Entry:
     method: str
     result: Result
     printed: Mapping[str, Any]  # the paper's row of the same model, language and method, if any
-    run: Run | None  # if the result is that of one run
 
 
 def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
     """The run's own result of one test, else the statistic of all scores."""
     first, method = parts[0], parts[-1].method
-    run = first.run if len(parts) == 1 else None
-    if run is not None:
-        result: Result = run.result["result"]
+    if len(parts) == 1 and first.run is not None:
+        result: Result = first.run.result["result"]
     else:
         joined: Any = {name: list(chain(*(part.inputs[name] for part in parts))) for name in first.inputs}
         result = stereoset_icat(**joined)
@@ -98,7 +86,7 @@ def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
         # footnote 16: only table 7 has another method for the GPT-2 models
         if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP)):
             printed = row
-    return Entry(first.model, first.language, method, result, printed, run)
+    return Entry(first.model, first.language, method, result, printed)
 
 
 def _printed_rows(table: Mapping[str, Any], language: str) -> list[dict[str, Any]]:
@@ -116,12 +104,9 @@ def stereoset(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
         has_scores=bool(released),
     )
     scored = scores_of_runs(used) + released
-    order = list(dict.fromkeys(part.model for part in scored))
-    found = [one for number in (2, 3) for one in entries(number, scored)]
-    labelled = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run]
-    tables, figures = [_table(number, scored) for number in TABLES], list(headline_panels.stereoset(labelled))
+    tables = [_table(number, scored) for number in TABLES]
     title = "How stereotypical are models across languages?"
-    return make_study("stereoset", title, tables, figures, used, sources=hashes)
+    return make_study("stereoset", title, tables, used, sources=hashes)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:

@@ -1,7 +1,7 @@
 """What a study produces: tables next to the papers' numbers, and figures, in a folder.
 
     DIR/study.json  the tables, with the signature, the versions and the command
-    DIR/study.html  one self-contained page with the tables and figures
+    DIR/study.html  one self-contained page
     DIR/NAME.csv    each table
 
 The titles, columns and notes of all tables are in `tables.yaml`.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
 import shlex
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -26,7 +25,6 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
-from gest_dataset.report.panel import Panel, inline_svg
 from gest_dataset.runs.folder import Run, check_work_folder, find_runs, versions
 from gest_dataset.runs.manifest import signature
 from gest_dataset.storage import LOCK, check_folder, csv_text, folder_lock, json_value, write_file, write_json
@@ -39,7 +37,6 @@ logger = logging.getLogger(__name__)
 # Printed numbers are texts, with the digits of print
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]
-UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 
 
 @cache
@@ -110,7 +107,6 @@ class Study:
     name: str
     title: str
     tables: tuple[Table, ...]
-    figures: tuple[Panel, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -142,7 +138,7 @@ class Study:
             files = {f"{table.name}.csv": table.csv.encode() for table in self.tables}
             values = {"study": self, "command": shlex.join(command), "version": __version__}
             template = load_template(Path(__file__).with_name("study.html.jinja"))
-            files[PAGE] = template.render(values, **page_assets(), inline_svg=inline_svg).encode()
+            files[PAGE] = template.render(values, **page_assets()).encode()
             content = self.to_json() | {"settings": {"study": self.name}, "versions": versions()}
             write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
@@ -206,7 +202,6 @@ def make_study(
     name: str,
     title: str,
     tables: Sequence[Table],
-    figures: Sequence[Panel] = (),
     runs: Sequence[Run] = (),
     models: Sequence[str] = (),
     sources: Mapping[str, str] | None = None,
@@ -221,7 +216,7 @@ def make_study(
             limitations[f"{model} is {TOY_NOTE}."] = None
     used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
     shown = tuple(table for table in tables if table.rows)
-    return Study(name, title, shown, tuple(figures), (*limitations, *notes), used)
+    return Study(name, title, shown, (*limitations, *notes), used)
 
 
 def write_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:

@@ -199,6 +199,9 @@ def test_gates(gest: Gest) -> None:
         done = gest(*command, f"--fail-{option}", limit)
         assert done.returncode == code, done.stderr
         assert message in " ".join(done.stderr.split())
+    done = gest(*command, "--fail-unless-below", "g_s=1.05")
+    power = "The gate g_s=1.05 on demo_en: a model with a true g_s of 1 passes in 80 % of cases if its scores"
+    assert power in " ".join(done.stderr.split())
     done = gest("score", "bert", "--limit", "3", "--fail-above", "g_s=1")
     assert done.returncode == 1
     assert "has no interval" in done.stderr

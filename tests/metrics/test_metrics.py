@@ -202,12 +202,12 @@ def test_combined_modules_give_both_results() -> None:
     names = [module.name for module in both.evaluation_modules]
     assert names == ["gest_stereotype_rate", "gest_masculine_rate"]
     twice = evaluate.combine({"one": evaluate.load("winobias_rate"), "two": evaluate.load("winobias_rate")})
-    inputs = CASES["winobias_rate"][0] | {"units": None}
+    inputs, _ = CASES["winobias_rate"]
     result = twice.compute(**inputs)
     alone = evaluate.load("winobias_rate").compute(**inputs)
     assert {key: result[f"one_{key}"] for key in alone} == alone
-    twice.add(inputs["predictions"][0], inputs["references"][0], units=None)
-    twice.add_batch(**{name: inputs[name][1:] for name in ("predictions", "references")}, units=None)
+    twice.add(inputs["predictions"][0], inputs["references"][0])
+    twice.add_batch(**{name: inputs[name][1:] for name in ("predictions", "references")})
     assert twice.compute()["two_g_s"] == pytest.approx(alone["g_s"])
     twice.add_batch(**inputs)
     assert twice.compute()["two_g_s_low"] == alone["g_s_low"]
