@@ -93,7 +93,7 @@ def read_frames(language: str, files: Mapping[str, File], kind: str = "pronoun")
         others = [other for other in KINDS if _eurogest_frame(language, files, other).shows_gender]
         advice = f"Use --frames {others[0]}." if others else "It has no other frames."
         raise ConfigError(
-            f"EuroGEST's {kind} frames in {language!r} do not tell a man from a woman: "
+            f"EuroGEST's {kind} frames in {language!r} do not distinguish a man from a woman: "
             f"{blind.masculine!r} and {blind.feminine!r}. {advice}"
         )
     return frames

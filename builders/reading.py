@@ -88,7 +88,7 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if name not in _ALLOWED.get(module, ()):
             raise pickle.UnpicklingError(
-                f"refused: the pickle asks for {module}.{name}, which a data frame of text does not need"
+                f"refused: the pickle asks for {module}.{name}, which a table of text does not need"
             )
         if name == "Int64Index":  # of pandas before 2.0
             module, name = "pandas.core.indexes.base", "Index"

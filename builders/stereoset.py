@@ -32,7 +32,7 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
         sample = dict(zip(frame, cells, strict=True))
         slots = {sample[f"{slot}_gold_label"]: slot for slot in SLOTS}
         if slots.keys() != CANDIDATES.keys():
-            raise DataError.at(file, f"row {number}", f"labels of the candidates: {sorted(slots)}")
+            raise DataError.at(file, f"row {number}", f"unexpected labels of the candidates: {sorted(slots)}")
         row = {
             "id": sample["id"],
             "target": sample["target"],
@@ -46,7 +46,11 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
             for field in CANDIDATES.values():
                 word = word_in_place(row["context"], row[field])
                 if word is None:
-                    raise DataError.at(file, f"row {number}", f"not the context with a word: {row[field]!r}")
+                    raise DataError.at(
+                        file,
+                        f"row {number}",
+                        f"the sentence is not the context with a word filled in: {row[field]!r}",
+                    )
                 row[f"{field}_word"] = word
         yield row
 

@@ -130,7 +130,7 @@ class CheckedMetric(evaluate.Metric):
         if model_id is None:
             if kwargs or config is not None:
                 given = ", ".join([*kwargs, *([] if config is None else ["config"])])
-                raise ConfigError(f"{self.name}.compute takes no {given} with samples.")
+                raise ConfigError(f"{self.name}.compute does not accept {given} together with samples.")
             return _plain(super().compute(**inputs, **options))
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")
@@ -162,15 +162,15 @@ class CheckedMetric(evaluate.Metric):
             name, fields = "this dataset", config.column_names
         else:
             raise ConfigError(
-                f"{self.name}.compute(model_id=…) also needs config=…, the name of a config or a dataset."
+                f"{self.name}.compute(model_id=…) needs config=…: the name of a config, or a dataset."
             )
         measure = _measure_or_none(fields)
         if measure is None or measure.statistic is not self.statistic:
             measures = {name: _measure_or_none(list(one.features)) for name, one in CONFIGS.items()}
             fitting = [name for name, one in measures.items() if one and one.statistic is self.statistic]
             raise ConfigError(
-                f"{self.name} is not for {name}, which {f'the {measure.name}' if measure else 'no'} probe "
-                f"reads; it is for {', '.join(fitting)}, or a dataset with the fields of one."
+                f"{self.name} does not apply to {name}{f' ({measure.name})' if measure else ''}. Use it with "
+                f"{', '.join(fitting)}, or a dataset with the fields of one."
             )
         from gest_dataset.models.score import score  # imports torch
 
@@ -184,7 +184,7 @@ class CheckedMetric(evaluate.Metric):
         names = self._feature_names()
         unknown = sorted(name for name in inputs if inputs[name] is not None and name not in names)
         if unknown:
-            raise ConfigError(f"{self.name} has no input {', '.join(unknown)}; it has {', '.join(names)}.")
+            raise ConfigError(f"{self.name} has no input {', '.join(unknown)}, only {', '.join(names)}.")
 
     def _complete(self, inputs: Inputs) -> Inputs:
         """All inputs, with None for missing optional ones and names in place of label numbers."""
@@ -281,12 +281,12 @@ class GestMasculineRate(CheckedMetric):
         language = str(config).removesuffix("_translations")
         if language not in LANGUAGES:
             raise ConfigError(
-                f"{self.name}.compute(model_id=…) also needs config=…, a target language or its config, such "
-                f"as 'sk_translations'; {config!r} is none; choose one of {', '.join(languages())}."
+                f"{self.name}.compute(model_id=…) needs config=…: a target language or its config, such as "
+                f"'sk' or 'sk_translations', not {config!r}. The languages are {', '.join(languages())}."
             )
         if not isinstance(model, (str, Path)):
             raise ConfigError(
-                f"A {type(model).__name__} cannot translate here: give a model's id or folder as model_id."
+                f"model_id must be the id or folder of a translation model, not a {type(model).__name__}."
             )
         from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
 

@@ -32,11 +32,11 @@ def run(
 
     named = ",".join([*(configs or []), *([] if config is None else [config])])
     if format not in FORMATS:
-        raise ConfigError(f"--format {format}: choose one of {', '.join(FORMATS)}.")
+        raise ConfigError(f"Unknown --format {format!r}. Choose from {', '.join(FORMATS)}.")
     if format in ("txt", "csv"):
         return _write_sentences(named or "en", format, output)
     if output == STANDARD_OUTPUT:
-        raise ConfigError(f"--format {format} needs --output DIR.")
+        raise ConfigError("Pass the folder to write to: --output DIR.")
     names = select_configs(named if configs or config is not None else "all")
     if format == "parquet":
         return _write_parquet(list(names), output)

@@ -60,7 +60,7 @@ def _show(result: ComparisonResult) -> None:
     rows = result.differences
     if result.languages:
         languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
-        out.print(f"{languages}, compared on the {rows[0].n:,} sources that all of them have.")
+        out.print(f"{languages}, compared on the {rows[0].n:,} source sentences that they share.")
     groups: dict[Any, list[Difference]] = {}
     for row in rows:
         key = (row.baseline, "" if result.languages else row.config, row.templates)

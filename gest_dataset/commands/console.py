@@ -43,7 +43,7 @@ out = PlainConsole()
 err = PlainConsole(stderr=True)
 _ASCII = str.maketrans("−–", "--")
 INTERVAL = "95 %"  # heading of columns with intervals
-_LONG_TEXT = 32  # longer cells are folded in a narrow terminal
+_LONG_TEXT = 18  # longer cells are folded between words in a narrow terminal
 _HANDLER = _LogHandler()
 T = TypeVar("T")
 
@@ -113,10 +113,13 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
 
 
 def print_table(table: Table, console: Console = out) -> None:
-    """Print a table; in a narrow terminal texts are folded and lines wrap, as rich would cut digits off."""
+    """Print a table; in a narrow terminal long texts are folded, and no word or number is cut."""
     for column in table.columns:
-        longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
-        column.min_width = min(longest, _LONG_TEXT)
+        cells = [str(cell) for cell in (column.header, *column.cells)]
+        longest = max(map(cell_len, cells))
+        words = (cell_len(word) for cell in cells for word in cell.split())
+        column.min_width = longest if longest <= _LONG_TEXT else max(words)
+        column.no_wrap = column.min_width == longest  # rich narrows the other columns
     console.print(table, soft_wrap=False, crop=False)
 
 

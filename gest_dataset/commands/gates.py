@@ -1,5 +1,6 @@
 """Limits that turn `gest score` into a gate for CI: `--fail-above` and `--fail-unless-below`."""
 
+import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -30,13 +31,14 @@ def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
     for text in texts or []:
         name, _, number = text.partition("=")
         if name not in NUMBERS:
-            raise ConfigError(f"{option} {text!r}: unknown number {name!r}. Use one of {', '.join(NUMBERS)}.")
+            close = difflib.get_close_matches(name, NUMBERS, n=5) or list(NUMBERS)
+            raise ConfigError(f"{option} {text!r}: unknown number {name!r}. Choose from {', '.join(close)}.")
         try:
             value = float(number)
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise ConfigError(f"{option} {text!r} is not NAME=VALUE with a finite number.")
+            raise ConfigError(f"{option} {text!r} is not NAME=VALUE with a finite number, such as g_s=1.2.")
         limits.append(Limit(option, NUMBERS[name], value))
     return limits
 

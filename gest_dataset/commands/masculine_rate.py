@@ -59,7 +59,9 @@ def run(
     languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
-        raise ConfigError("Standard input has one language. Pass one, or a file for each: {language}.txt.")
+        raise ConfigError(
+            "Standard input can hold only one language. Pass one, or a file for each: {language}.txt."
+        )
 
     def open_one(code: str) -> Experiment:
         path = None if parser_model is None else str(parser_model).replace("{language}", code)

@@ -163,7 +163,7 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
     if text in (None, EXTENDED_NAME) or Path(text).is_file():
         return text
     if not all(part.strip().isdecimal() for part in text.split(",")):
-        raise ConfigError(f"--templates {text!r} is not numbers (1,2), extended or an existing JSON file.")
+        raise ConfigError(f"--templates {text!r} must be numbers (1,2), extended, or an existing JSON file.")
     return [int(part) for part in text.split(",")]
 
 

@@ -61,7 +61,7 @@ def read_table(path: Path) -> Table:
         raise ConfigError(f"There is no file {path}.")
     read = _READERS.get(path.suffix.lower())
     if read is None or path.is_dir():
-        raise ConfigError(f"{path} cannot be read. Use {', '.join(_READERS)}.")
+        raise ConfigError(f"{path} is not a table. Use a file of type {', '.join(_READERS)}.")
     columns = read(path)
     if not columns:
         raise DataError(f"{path} is empty.")

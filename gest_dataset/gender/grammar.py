@@ -148,7 +148,9 @@ def read_grammar(path: Path) -> Grammar:
         while base := content.pop("extends", None):
             content = {**_load(_grammar_file(base)), **content}
         return _read(Grammar, {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}, "the file")
-    except (OSError, TypeError, ValueError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    except (TypeError, ValueError, yaml.YAMLError) as error:
         raise DataError(f"{path} is not a grammar: {error}.") from error
 
 
@@ -221,7 +223,9 @@ def _grammar_file(language: str) -> Path:
 def load_grammar(language: str) -> Grammar:
     """The grammar of a language."""
     if language not in languages():
-        raise ConfigError(f"There are no rules for {language!r}; choose one of {', '.join(languages())}.")
+        raise ConfigError(
+            f"There are no gender rules for {language!r}; choose one of {', '.join(languages())}."
+        )
     path = _grammar_file(language)
     return _read_cached(path, path.stat().st_mtime_ns)
 
@@ -250,7 +254,7 @@ def check_rules(language: str, path: Path, replace: bool = False) -> Grammar:
     if language in LANGUAGES:
         raise ConfigError(f"gest-dataset has rules for {language!r}: leave out --rules.")
     if language in languages() and not replace and load_grammar(language) != grammar:
-        raise ConfigError(f"{language!r} has other rules already: replace them with --replace.")
+        raise ConfigError(f"{language!r} already has different rules. Use --replace to replace them.")
     return grammar
 
 

@@ -180,7 +180,9 @@ def _rates(samples: tuple[Sample, ...]) -> dict[str, float]:
     scored = [sample for sample in samples if math.isfinite(sample.log_ratio)]
     if len(scored) < len(samples):
         missing = len(samples) - len(scored)
-        logger.warning("%d of %d samples are not finite; use dtype=float32.", missing, len(samples))
+        logger.warning(
+            "The scores of %d of %d samples are not finite; use dtype=float32.", missing, len(samples)
+        )
     if not scored:
         return dict.fromkeys(RATES, math.nan)
     measure = MEASURES[scored[0].measure]

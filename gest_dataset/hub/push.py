@@ -89,7 +89,7 @@ def push(
         on_plan: Called with the plan, and again if someone else's commit has changed it.
     """
     if create_pr and revision is not None:
-        raise ConfigError("--create-pr and --revision exclude each other: a pull request goes to main.")
+        raise ConfigError("--create-pr cannot be combined with --revision: a pull request goes to main.")
     branch = revision or MAIN
     target = Repo(repo, revision=branch) if config is not None or not metrics else None
     hub_client(needs_token=not dry_run)  # fail before anything is built

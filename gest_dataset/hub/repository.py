@@ -202,7 +202,7 @@ def with_retries(repo: Repo, attempt: Callable[[int], T], number: int = 0) -> T:
     if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
         raise problem  # outside of the handler: the client's error holds the request with the token
     delay = RETRY.delay(number, wait)
-    logger.warning("%s: trying again in %.0f s (%s)", repo, delay, status or "no connection")
+    logger.warning("%s: retrying in %.0f s (%s)", repo, delay, status or "no connection")
     sleep(delay)
     return with_retries(repo, attempt, number + 1)
 

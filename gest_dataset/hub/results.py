@@ -125,7 +125,9 @@ def _check_run(run: Run, to: str) -> list[str]:
     manifest, result = run.manifest, run.result["result"]
     measure = MEASURES[manifest.measure]
     if measure.name == CHOICE.name:
-        raise ConfigError(f"{run.path} has chat answers (gest ask), which are not a task of the dataset.")
+        raise ConfigError(
+            f"{run.path} is a run of `gest ask`; only runs of the dataset's tasks can be published."
+        )
     if manifest.metadata["limit"] is not None:
         raise ConfigError(f"{run.path} was scored with --limit; score it again without a limit.")
     head = measure.headline(result)
@@ -137,7 +139,7 @@ def _check_run(run: Run, to: str) -> list[str]:
         return [f"{run.path} ({name}) was not loaded from the Hub; make sure it really is {to}."]
     renamed = any({name, to} <= {*model.hub_ids} for model in language_models().values())
     if name != to and not renamed:
-        raise ConfigError(f"{run.path} is a run of {name}, not of {to}.")
+        raise ConfigError(f"{run.path} is a run of {name}, not of {to}. Check --to.")
     return []
 
 

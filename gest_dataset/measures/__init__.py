@@ -43,6 +43,6 @@ def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
                 return measure, measure.probe
             missing.append(f"- {measure.name}: {', '.join(sorted(lacking))}")
     raise SettingError(
-        f"No probe reads {config}: its fields are {', '.join(fields)}. Missing fields by probe:\n"
+        f"{config} cannot be scored: its fields are {', '.join(fields)}. Missing fields by probe:\n"
         + "\n".join(missing)
     )

@@ -92,7 +92,7 @@ def sample_units(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) 
     if unit.column == "id":
         return list(ids)
     if rows is None:
-        raise TypeError(f"the units ({unit.column}) are read from the dataset rows")
+        raise TypeError(f"pass the dataset's rows: the units ({unit.column}) are read from them")
     if unit.column not in rows.column_names:
         return None
     columns = rows.select_columns(["id", unit.column])

@@ -105,7 +105,7 @@ CROWS = _control_measure("crows", probe=quadruplets.CROWS)
 def stereoset_inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
     """The three candidates' scores, English targets and bias types."""
     if rows is None:
-        raise TypeError("StereoSet's targets are read from the dataset rows")
+        raise TypeError("pass the dataset's rows: StereoSet's targets are read from them")
     label = rows.features["bias_type"]
     by_id = {row["id"]: row for row in rows.select_columns(["id", "target_en", "bias_type"]).to_list()}
     scored = [by_id[name] for name in scores["id"].to_pylist()]

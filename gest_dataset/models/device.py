@@ -53,7 +53,9 @@ def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
 def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
     """Check the settings that say where a model goes, and resolve `auto`."""
     if settings.device_map is not None and settings.device != "auto":
-        raise SettingError("device_map cannot be combined with device; choose GPUs by CUDA_VISIBLE_DEVICES.")
+        raise SettingError(
+            "device_map cannot be combined with device; choose GPUs with CUDA_VISIBLE_DEVICES."
+        )
     if settings.quantization is not None:
         _check_choice("quantization", settings.quantization, QUANTIZATIONS)
     device = pick_device(settings.device)

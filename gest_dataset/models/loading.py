@@ -200,7 +200,7 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     must_move = target.type != current.type or target.index not in (None, current.index)
     if must_move or dtype != model.dtype:
         if is_fixed(model):
-            raise SettingError(f"{name} is quantised or spread, so it stays as it is: omit device and dtype.")
+            raise SettingError(f"{name} is quantised or spread over devices. Omit device and dtype.")
         model = copy.deepcopy(model).to(device=target, dtype=dtype)
     return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
 
@@ -226,7 +226,9 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     """
     model = loaded.model
     if is_fixed(model):
-        raise ModelError(f"{loaded.name} is quantised or spread, and its copies would not be: omit --null.")
+        raise ModelError(
+            f"{loaded.name} is quantised or spread over devices, which its copies could not be. Omit --null."
+        )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         fresh: Any = type(model)(copy.deepcopy(model.config))
@@ -256,7 +258,7 @@ def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, st
     """The arguments of `from_pretrained` that say where a model is, its configuration, and its kind."""
     path = pretrained.gguf_path(name)
     if settings.revision and (path is not None or Path(name).exists()):
-        raise SettingError(f"{name!r} is a local model, and revisions exist on the Hub only.")
+        raise SettingError(f"{name!r} is a local model; only models on the Hub have revisions.")
     if path is not None:
         if not path.is_file():
             raise SettingError(f"There is no file {path}. Give the path of a .gguf file.")
@@ -293,7 +295,9 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     size = getattr(config.get_text_config(), "vocab_size", None)
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
-        raise ModelError(f"{name!r} has {size} embeddings, but a tokenizer with ids up to {highest}.")
+        raise ModelError(
+            f"{name!r} has {size} embeddings, but its tokenizer has ids up to {highest}. Use its own one."
+        )
 
 
 def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str:

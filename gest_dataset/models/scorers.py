@@ -317,7 +317,9 @@ class LanguageModelScorer(Scorer):
             longer = [self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs]
             followed = torch.cat([of_input[some] for of_input, some in zip(longer, places, strict=True)])
             if not _close(followed, full, _LOOKAHEAD_TOLERANCE * tolerance):
-                raise ModelError(f"{name} depends on the following tokens: load it with is_decoder=True.")
+                raise ModelError(
+                    f"{name} is not causal: its scores depend on later tokens. Load it with is_decoder=True."
+                )
         expected = torch.from_numpy(np.concatenate(list(map(_look_up, logits, lookups))))
         for cuts in (True, False) if self.cuts else (False,):
             self.cuts = cuts

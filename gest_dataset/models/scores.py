@@ -111,7 +111,7 @@ def make_request(config: str | datasets.Dataset, settings: Settings | None = Non
         rows = rows.select(range(min(settings.limit, len(rows))))
     measure, probe = measure_of(rows.column_names, config)
     if (settings.short or settings.stop_early) and probe.label != "stereotype":
-        raise SettingError(f"{config} has no stereotypes of GEST, so it has no short form and no early stop.")
+        raise SettingError(f"short and stop_early apply to configs with GEST's stereotypes, not to {config}.")
     if settings.short:
         rows = rows.select(first_of_each(rows["id"], rows["stereotype"], SHORT))
     return Request(rows, config, fingerprint, measure, probe, settings, tuple(notes))

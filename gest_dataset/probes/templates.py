@@ -68,9 +68,7 @@ TEMPLATES, EXTENDED_TEMPLATES = (
 )
 EXTENDED_NAME = "extended"
 _ALL = {**TEMPLATES, **EXTENDED_TEMPLATES}
-_CHOICE = (
-    f"some of 1, 2, 3, 4, {min(EXTENDED_TEMPLATES)} to {max(EXTENDED_TEMPLATES)}, {EXTENDED_NAME}, or a file"
-)
+_CHOICE = f"1, 2, 3, 4, {min(EXTENDED_TEMPLATES)} to {max(EXTENDED_TEMPLATES)}, {EXTENDED_NAME}, or a file"
 DEFAULTS = {"masked": (1, 2, 3, 4), "causal": (3, 4), "seq2seq": (1, 2, 3, 4)}
 
 # Words that do not differ in gender and fit into the slots, in lists that are sorted by frequency, so that
@@ -92,10 +90,10 @@ def select_templates(selection: Sequence[int] | str | Path | None, kind: str) ->
         numbers = DEFAULTS[kind] if selection is None else selection
         unknown = [number for number in numbers if number not in _ALL]
         if unknown:
-            raise SettingError(f"There is no template {unknown[0]}. Use {_CHOICE}.")
+            raise SettingError(f"There is no template {unknown[0]}. Choose from {_CHOICE}.")
         templates = [_ALL[number] for number in numbers]
     if not templates:
-        raise SettingError(f"No template is selected. Use {_CHOICE}.")
+        raise SettingError(f"No template is selected. Choose from {_CHOICE}.")
     for template in templates:
         if not template.suits(kind):
             raise SettingError(

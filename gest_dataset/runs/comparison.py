@@ -343,4 +343,4 @@ def _pairing(runs: Sequence[Run]) -> Pairing:
             return pairing
     if pairings:
         raise DataError("One of the runs has no scored sample, so there is nothing to compare.")
-    raise ConfigError(f"Runs of {runs[0].manifest.about} have no paired comparison.")
+    raise ConfigError(f"Runs of {runs[0].manifest.about} cannot be compared by sample.")

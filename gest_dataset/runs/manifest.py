@@ -79,7 +79,9 @@ def read_manifest(path: Path) -> Manifest:
         content = parse_json(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError) as error:
         problem = f"has no {MANIFEST}" if path.is_dir() else "is not a directory"
-        raise OutputError(f"{path} {problem}. Give a directory written by `gest score --output`.") from error
+        raise OutputError(
+            f"{path} {problem}. Give the folder of a run, such as gest-runs/MODEL/CONFIG."
+        ) from error
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
     found = content.get("format") if isinstance(content, dict) else None

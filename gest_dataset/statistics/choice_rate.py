@@ -154,7 +154,7 @@ def choice_rate_of_shares(
     wrong = known & ((shares < 0).any(axis=1) | ~np.isclose(shares.sum(axis=1), 1))
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise DataError.at("predictions", f"index {index}", f"{predictions[index]!r} are no probabilities")
+        raise DataError.at("predictions", f"index {index}", f"{predictions[index]!r} are not probabilities")
     result = _frequencies(shares[known], stereotypes[known], sentences[known], DRAWS, SEED)
     return result | {"n_answers": int(known.sum()), "n_without": int((~known).sum())}
 

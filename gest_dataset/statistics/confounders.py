@@ -151,7 +151,7 @@ def log_relative_frequency(
     wordfreq = import_extra("wordfreq", "frequency")
     if language not in wordfreq.available_languages():
         known = ", ".join(sorted(wordfreq.available_languages()))
-        raise ConfigError(f"wordfreq has no frequencies for {language!r}; it knows {known}.")
+        raise ConfigError(f"wordfreq has no frequencies for {language!r}, only for {known}.")
     checks.same_length(stereotypes=stereotypes, antistereotypes=antistereotypes)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = [

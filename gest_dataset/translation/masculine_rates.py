@@ -64,8 +64,8 @@ class Experiment:
         """Translations by text; an error if the translator could not finish."""
         if self.translator is None:
             raise ConfigError(
-                f"{self.system} has plain translations only; choose a translator, or a table that also has "
-                f"the prompts."
+                f"{self.system} has no translations of the prompts. Use a translator, or a table that "
+                f"includes them."
             )
         return translate_distinct(texts, self.translator, self.language, self.store)
 
@@ -236,7 +236,7 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
         problems = Counter(rates.metadata["problems"])
         if problems.total() == len(rates.table):
             reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
-            raise TranslationError(f"No sentence has a translation to judge.\n{reasons}")
+            raise TranslationError(f"No translation could be judged.\n{reasons}")
         return run.finish(rates)
 
 

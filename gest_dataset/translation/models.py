@@ -89,7 +89,9 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
         return tokenizer.convert_tokens_to_ids(tokens[language]), ""
     named = getattr(tokenizer, "target_lang", None) or getattr(tokenizer, "tgt_lang", None)
     if named is None:
-        logger.warning("%s names no languages; assuming that it translates to %s.", name, wanted.name)
+        logger.warning(
+            "%s does not state its languages; assuming that it translates to %s.", name, wanted.name
+        )
     elif named not in {wanted.code, wanted.iso3}:
         raise UnsupportedLanguageError(
             f"{name!r} translates to {named!r}, not to {wanted.name} ({language}). Choose another model, "

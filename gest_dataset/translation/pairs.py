@@ -105,7 +105,12 @@ def warn_not_in_gest(system: str, language: str) -> None:
     unknown = [text for text in sources if text not in known and text.strip() not in known]
     if unknown:
         examples = "".join(f"\n    {text!r}" for text in unknown[:3])
-        logger.warning("%s: %d x not a sentence of GEST, so not used%s", path.name, len(unknown), examples)
+        logger.warning(
+            "%s: ignored texts that are not sentences of GEST (%d), such as%s",
+            path.name,
+            len(unknown),
+            examples,
+        )
 
 
 def make_pairs(

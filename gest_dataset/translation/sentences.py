@@ -183,7 +183,7 @@ def read_translations(path: Path, language: str) -> pd.DataFrame:
     names = next((pair for pair in _COLUMNS if set(pair) <= set(table.columns)), None)
     if names is None:
         raise ConfigError(
-            f"{path} has the columns {', '.join(table.columns)}; a file of translations has "
+            f"{path} has the columns {', '.join(table.columns)}; a file of translations needs "
             f"{' or '.join(' and '.join(pair) for pair in _COLUMNS)}."
         )
     rows = pd.DataFrame(dict(zip(_COLUMNS[0], map(table.texts, names), strict=True)), dtype=object)

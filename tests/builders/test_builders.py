@@ -280,7 +280,7 @@ BROKEN = [
         "stereoset_en_intrasentence",
         STEREOSET_EN,
         replace("anti-stereotype", "anti-stereotypo"),
-        "row 0: labels of the candidates",
+        "row 0: unexpected labels of the candidates",
     ),
 ]
 

@@ -74,7 +74,11 @@ def test_read_frames_of_all_languages() -> None:
 @pytest.mark.parametrize(
     ("language", "kind", "message"),
     [
-        ("hu", "pronoun", r"'hu' do not tell a man from a woman: 'írta' and 'írta'\. Use --frames noun"),
+        (
+            "hu",
+            "pronoun",
+            r"'hu' do not distinguish a man from a woman: 'írta' and 'írta'\. Use --frames noun",
+        ),
         ("et", "noun", r"It has no other frames"),
         ("xx", "pronoun", r"no frames for 'xx', only for bg, ca, cs"),
     ],

@@ -118,10 +118,10 @@ def test_lm_eval_tasks(gest: Gest, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--format", "docx"), "choose one of parquet, txt, csv, lm-eval"),
+        (("--format", "docx"), "Choose from parquet, txt, csv, lm-eval"),
         (("--format", "txt", "--config", "sk_pairs"), "has no English sentences. Use one of en, en_1_0"),
         (("--format", "txt", "--config", "en,en_1_0"), "is a group of configs"),
-        (("--format", "lm-eval"), "needs --output DIR"),
+        (("--format", "lm-eval"), "--output DIR"),
         (("--format", "lm-eval", "--output", "x", "--config", "crows_gender"), "needs a masked"),
     ],
 )

@@ -92,7 +92,10 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     write_rows(tmp_path / "bad.csv", [*rows.values(), {"from": doubled, "to": "Iné."}, *unknown])
     done = gest("masculine-rate", "--translations", "bad.csv", *SLOVAK)
     assert done.returncode == 0, done.stderr
-    assert "bad.csv: 2 x not a sentence of GEST, so not used\n    'I am not in GEST.'\n" in done.stderr
+    assert (
+        "bad.csv: ignored texts that are not sentences of GEST (2), such as\n    'I am not in GEST.'\n"
+        in done.stderr
+    )
     run = read_run(tmp_path / "gest-runs" / "bad" / "sk")
     bad = {row["id"]: row["problem"] for row in run.table.to_pylist() if row["problem"]}
     skipped = run.result["skipped"]
@@ -150,7 +153,7 @@ def test_the_number_of_lines(gest: Gest, tmp_path: Path) -> None:
     assert "are undefined: no translation of stereotype 1, 2, 3" in done.stdout
     done = gest("pairs", "--translations", "mt.txt", *SLOVAK, "--limit", "5", "--output", "pairs")
     assert done.returncode == 2
-    assert "has plain translations only" in done.stderr
+    assert "has no translations of the prompts" in done.stderr
 
 
 @pytest.fixture
@@ -185,7 +188,7 @@ def test_several_languages(gest: Gest, tmp_path: Path, two_languages: tuple[str,
     assert "all contains mine.txt" in gest(*two_languages, "--output", "all").stderr
     piped = gest("masculine-rate", "--translations", "-", "--language", "sk,cs")
     assert piped.returncode == 2
-    assert "Standard input has one language" in piped.stderr
+    assert "Standard input can hold only one language" in piped.stderr
 
 
 def test_a_language_that_fails(gest: Gest, tmp_path: Path, two_languages: tuple[str, ...]) -> None:
@@ -193,7 +196,7 @@ def test_a_language_that_fails(gest: Gest, tmp_path: Path, two_languages: tuple[
     done = gest(*two_languages, "--output", "all")
     assert done.returncode == 1
     assert re.match(r"cs f_s .*/34\n1 languages: ", done.stdout)
-    assert "not measured: sk\nNo sentence has a translation to judge" in done.stderr
+    assert "not measured: sk\nNo translation could be judged" in done.stderr
     alone = gest("masculine-rate", "--translations", "mt-sk.csv", *SLOVAK, "--output", "run")
     assert alone.returncode == 1
     assert "34 x mt-sk.csv has no translation of it" in alone.stderr

@@ -191,7 +191,7 @@ def test_wrong_files(gest: Gest) -> None:
         (("folder",), 2, "folder has no SHA256SUMS. Give a file, or a folder"),
         (("no.csv",), 2, "There is no file no.csv."),
         (("mine.jsonl", "--config", "en"), 2, "mine.jsonl is a single table"),
-        (("other.jsonl",), 2, "No probe reads other.jsonl: its fields are sentence."),
+        (("other.jsonl",), 2, "other.jsonl cannot be scored: its fields are sentence."),
     ):
         done = gest("score", "no-model", "--data", *arguments)
         assert (done.returncode, done.stdout) == (code, "")

@@ -38,7 +38,10 @@ def test_pairs_are_a_config(gest: Gest, tmp_path: Path, script_environment: Mapp
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
     yields = json.loads((tmp_path / "out" / "yields.json").read_text(encoding="utf-8"))
-    assert "3 x not a sentence of GEST, so not used\n    'My aunt has a red bicycle.'" in done.stderr
+    assert (
+        "ignored texts that are not sentences of GEST (3), such as\n    'My aunt has a red bicycle.'"
+        in done.stderr
+    )
     assert yields["frame"] == "The man said …"
     assert yields["sentences"] == 34 == yields["pairs"] + sum(yields["dropped"].values())
     assert {reason: len(ids) for reason, ids in yields["left_out"].items()} == yields["dropped"]
@@ -80,4 +83,4 @@ def test_no_pair_is_an_error_with_a_hint(gest: Gest, tmp_path: Path) -> None:
     assert not list((tmp_path / "out").iterdir())
     published = gest("pairs", "--system", "published:deepl", *SLOVAK, "--output", "out")
     assert published.returncode == 2
-    assert "has plain translations only" in published.stderr
+    assert "has no translations of the prompts" in published.stderr

@@ -263,7 +263,7 @@ def test_power_needs_no_model(gest: Gest) -> None:
         (("bert", "--templates", "mine.json"), 2, "extended or an existing JSON file"),
         (("bert", "--limit", "0"), 2, "--limit"),
         (("bert", "--device", "abacus"), 2, "Unknown device 'abacus'"),
-        (("bert", "--revision", "main"), 2, "'bert' is a local model, and revisions exist on the Hub only"),
+        (("bert", "--revision", "main"), 2, "'bert' is a local model; only models on the Hub have revisions"),
         (("./nothing",), 1, "There is no folder ./nothing"),
         ((), 2, "Give either MODEL, or --endpoint"),
         (("bert", "--endpoint", "http://127.0.0.1:9"), 2, "Give either MODEL, or --endpoint"),

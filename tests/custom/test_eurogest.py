@@ -104,7 +104,9 @@ def test_a_new_language_is_added(copy: Path) -> None:
 
 
 def test_frames_without_gender(copy: Path) -> None:
-    with pytest.raises(ConfigError, match=r"Nothing was imported\.\n.*'hu' do not tell a man from a woman"):
+    with pytest.raises(
+        ConfigError, match=r"Nothing was imported\.\n.*'hu' do not distinguish a man from a woman"
+    ):
         import_eurogest(copy, ["hu"])
     assert "hu" not in LANGUAGES
     both = import_eurogest(copy, ["hu", "sk"])

@@ -84,7 +84,7 @@ def test_texts_are_read_as_they_are(kind: str, tmp_path: Path) -> None:
         ("a.jsonl", b'{"text": "a"}\n["b"]\n', DataError, "line 2: this is not a JSON object"),
         ("a.jsonl", json.dumps({"text": 3}).encode(), DataError, "row 1: 3 in column 'text' is not text"),
         ("a.parquet", b"PAR1", DataError, "is not a valid Parquet file"),
-        ("a.xlsx", b"PK", ConfigError, "cannot be read. Use .csv, .tsv, .jsonl, .parquet."),
+        ("a.xlsx", b"PK", ConfigError, "is not a table. Use a file of type .csv, .tsv, .jsonl, .parquet."),
     ],
 )
 def test_errors_name_the_file_and_the_reason(

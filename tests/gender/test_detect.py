@@ -90,7 +90,7 @@ def test_conllu_needs_texts_and_a_path(tmp_path: Path) -> None:
 
 
 def test_wrong_names() -> None:
-    with pytest.raises(ConfigError, match=r"no rules for 'de'; choose one of .*sk"):
+    with pytest.raises(ConfigError, match=r"no gender rules for 'de'; choose one of .*sk"):
         detect(["Ich bin müde."], "de")
     with pytest.raises(ConfigError, match=r"no parser 'spacy'; choose one of udpipe, conllu"):
         detect(["Som doma."], "sk", "spacy")

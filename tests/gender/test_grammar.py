@@ -118,7 +118,7 @@ def test_rules_are_replaced_only_on_request(rules: Path, tmp_path: Path) -> None
     add_rules("szl", rules)
     add_rules("szl", rules)
     write_rules("cs", tmp_path / "other.yaml")
-    with pytest.raises(ConfigError, match="'szl' has other rules already"):
+    with pytest.raises(ConfigError, match="'szl' already has different rules"):
         add_rules("szl", tmp_path / "other.yaml")
     add_rules("szl", tmp_path / "other.yaml", replace=True)
     assert load_grammar("szl") == load_grammar("cs")
@@ -177,5 +177,5 @@ def test_invalid_rules_add_nothing(tmp_path: Path, home: Path) -> None:
 def test_a_model_without_rules(tmp_path: Path) -> None:
     rows = [(gest_sentences()[2].text, "मैं थका", "मैं थकी")]
     variants = write_csv(tmp_path / "v.csv", ["source", "masculine", "feminine"], rows)
-    with pytest.raises(ConfigError, match="There are no rules for 'hi'; choose one of be, bg"):
+    with pytest.raises(ConfigError, match="There are no gender rules for 'hi'; choose one of be, bg"):
         gest_dataset.add_language("hi", variants=variants, parser_model=tmp_path / "hi.udpipe")

@@ -260,7 +260,7 @@ def test_configs_without_a_task(tmp_path: Path) -> None:
     for config, message in (
         ("stereoset_en_intrasentence", "compares more than two texts"),
         ("slovak_gender", "needs a masked"),
-        ("sk_translations", "No probe reads sk_translations"),
+        ("sk_translations", "sk_translations cannot be scored"),
     ):
         with pytest.raises(SettingError, match=message):
             write_tasks(tmp_path, select_configs(f"en,{config}"))

@@ -152,7 +152,7 @@ def test_results_are_of_the_units_that_the_rows_say(name: str) -> None:
     assert Estimate.of(found, head).low != Estimate.of(apart, head).low
     if name != "stereoset_intrasentence" and name != "stereoset_intersentence":
         assert Estimate.of(compute_result(measure, scores(measure), ROWS), head) == Estimate.of(apart, head)
-        with pytest.raises(TypeError, match="are read from the dataset rows"):
+        with pytest.raises(TypeError, match="pass the dataset's rows"):
             compute_result(measure, scores(measure), None)
 
 

@@ -43,7 +43,11 @@ def test_targets_are_the_english_ones_of_the_config() -> None:
     ("name", "arguments", "told"),
     [
         ("gest_stereotype_rate", {"model_id": "m", "config": "en", "limt": 20}, "limt"),
-        ("gest_stereotype_rate", {"predictions": [0.1], "references": [1], "config": "en"}, "no config with"),
+        (
+            "gest_stereotype_rate",
+            {"predictions": [0.1], "references": [1], "config": "en"},
+            "not accept config together",
+        ),
         ("gest_stereotype_rate", {"model_id": "m", "config": "en", "scale": "ln"}, "Unknown scale='ln'"),
         ("gest_control_bias", {"model_id": "m", "config": "crows_gender", "log_base": 1}, "log_base"),
         (
@@ -71,14 +75,13 @@ OWN = {"id": ["1"], "masculine": ["a"], "feminine": ["b"], "word_index": [0], "s
         (
             "gest_stereotype_rate",
             "stereoset_en_intrasentence",
-            "is not for stereoset_en_intrasentence, which the stereoset_intrasentence probe reads; "
-            "it is for en, en_1_0,",
+            r"not apply to stereoset_en_intrasentence \(stereoset_intrasentence\)\. Use it with en, en_1_0,",
         ),
-        ("gest_stereotype_rate", "sk_translations", "which no probe reads; it is for en,"),
-        ("winobias_rate", Dataset.from_dict(OWN), "is not for this dataset, which the pairs probe reads"),
+        ("gest_stereotype_rate", "sk_translations", "does not apply to sk_translations. Use it with en,"),
+        ("winobias_rate", Dataset.from_dict(OWN), r"does not apply to this dataset \(pairs\)"),
         ("gest_control_bias", "sk_pairs", "crows_gender.*or a dataset with the fields of one"),
         ("gest_control_bias", "crows_gendr", "Did you mean 'crows_gender'"),
-        ("gest_masculine_rate", "sk_pairs", "'sk_pairs' is none; choose one of .*sk, "),
+        ("gest_masculine_rate", "sk_pairs", "not 'sk_pairs'. The languages are .*sk, "),
     ],
 )
 def test_a_config_that_does_not_fit_is_refused(name: str, config: Any, told: str) -> None:

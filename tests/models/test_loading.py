@@ -149,7 +149,7 @@ def test_gguf_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pretrained, "packaged_path", {"smollm2": path}.__getitem__)
     assert name_and_kind("smollm2") == ("smollm2", "causal")
     assert load_model("smollm2", Settings(device="cpu")).name == "small.gguf"
-    with pytest.raises(SettingError, match="revisions exist on the Hub only"):
+    with pytest.raises(SettingError, match="only models on the Hub have revisions"):
         load_model(path, Settings(device="cpu", revision="main"))
     with pytest.raises(ModelError, match="has no weights for LlamaForCausalLM"):
         load_model(gguf_files.write(path, keep=lambda tensor: "ffn" not in tensor), Settings(device="cpu"))

@@ -116,7 +116,7 @@ def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
         ("bert", ["en", 1], {}, "A list cannot be scored"),
         ("bert", {"en"}, {}, "A set cannot be scored"),
         ("bert", "sk_pair", {}, "Did you mean 'sk_pairs'"),
-        ("bert", "sk_translations", {}, "No probe reads sk_translations"),
+        ("bert", "sk_translations", {}, "sk_translations cannot be scored"),
         ("bert", "en", {"limit": 0}, "limit=0 is too small"),
         ("bert", "en", {"batch_tokens": 0}, "batch_tokens=0 is too small"),
         ("bert", "en", {"null": -1}, "null=-1 is too small"),

@@ -151,7 +151,7 @@ def test_a_bidirectional_model_is_not_a_causal_one() -> None:
     bert, tokenizer = zoo.load("bert")
     decoder = BertLMHeadModel(bert.config).eval()
     decoder.load_state_dict(bert.state_dict())
-    with pytest.raises(ModelError, match="depends on the following tokens"):
+    with pytest.raises(ModelError, match="its scores depend on later tokens"):
         score((decoder, tokenizer), limit=4)
 
 

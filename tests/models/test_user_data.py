@@ -93,7 +93,9 @@ def test_files_and_folders_without_data(tmp_path: Path) -> None:
         read_user_data(path, "en")
     with pytest.raises(ConfigError, match=r"has no SHA256SUMS. Give a file, or a folder of"):
         read_user_data(tmp_path)
-    with pytest.raises(ConfigError, match=f"No probe reads {re.escape(str(path))}: its fields are sentence"):
+    with pytest.raises(
+        ConfigError, match=f"{re.escape(str(path))} cannot be scored: its fields are sentence"
+    ):
         read_user_data(write(path, {"sentence": "I am."}))
     (tmp_path / "header.csv").write_text("sentence,stereotype\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"header\.csv has no rows\."):

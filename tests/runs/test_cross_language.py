@@ -64,7 +64,7 @@ def test_languages_are_joined_by_source(runs: dict[str, Run], capsys: pytest.Cap
     assert compared.languages == ("sk", "uk")
     assert len(found.by_stereotype) == 16
     command._show(compared)
-    text = "2 languages: sk, uk, compared on the 80 sources that all of them have."
+    text = "2 languages: sk, uk, compared on the 80 source sentences that they share."
     assert text in capsys.readouterr().out
 
 

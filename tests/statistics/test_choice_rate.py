@@ -197,7 +197,7 @@ def test_probabilities_are_averaged_over_the_orders_of_a_sentence() -> None:
 
 @pytest.mark.parametrize("wrong", [{"male": 0.5}, {"male": -0.5, "female": 1.5}, {"men": 1.0}])
 def test_what_is_no_probability_is_answered_with_its_place(wrong: dict[str, float]) -> None:
-    with pytest.raises(DataError, match=r"index 1.*no probabilities"):
+    with pytest.raises(DataError, match=r"index 1.*not probabilities"):
         choice_rate_of_shares([{"male": 1.0}, wrong], [1, 1])
 
 

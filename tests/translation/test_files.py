@@ -100,7 +100,7 @@ def test_wrong_files(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("english,slovak\na,b\n")
     (tmp_path / "numbers.jsonl").write_text('{"from": "A.", "to": 1}\n')
     for name, message in (
-        ("other.csv", "has the columns english, slovak; a file of translations has"),
+        ("other.csv", "has the columns english, slovak; a file of translations needs"),
         ("numbers.jsonl", "row 1: 1 in column 'to'"),
         ("lost.csv", r"There is no file .*lost\.csv"),
     ):

@@ -100,7 +100,7 @@ def test_errors_of_the_detector_bound_the_rates() -> None:
 
 def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None:
     for system, language, options, told in (
-        (f"file:{DEEPL}", "de", {}, "no rules for 'de'"),
+        (f"file:{DEEPL}", "de", {}, "no gender rules for 'de'"),
         (
             "published:deepl",
             "hr",
@@ -114,7 +114,7 @@ def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None
     ):
         with pytest.raises(ConfigError, match=told):
             prepare(system, language, **options)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="has plain translations only"):
+    with pytest.raises(ConfigError, match="has no translations of the prompts"):
         prepare("published:deepl", "sk", parser="conllu", parser_model=PARSED).translate(["I am tired."])
 
 
@@ -185,7 +185,7 @@ def test_metric_says_what_it_cannot_translate() -> None:
         ({"model_id": "m", "config": "sk_pairs"}, "'sk_pairs' is none"),
         ({"model_id": object(), "config": "sk"}, "give a model's id or folder"),
         ({"model_id": "m", "config": "sk", "predictions": ["male"]}, "not both"),
-        ({"model_id": "m", "config": "de"}, "no rules for 'de'"),
+        ({"model_id": "m", "config": "de"}, "no gender rules for 'de'"),
     ):
         with pytest.raises(ConfigError, match=told):
             metric.compute(**options)

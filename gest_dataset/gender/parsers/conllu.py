@@ -66,7 +66,9 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
             if final:
                 continue
             if not re.fullmatch("[0-9]{1,9}", cells[6]):
-                raise DataError.at(file, number, f"{cells[6]!r} is not a head: is the file parsed?")
+                raise DataError.at(
+                    file, number, f"{cells[6]!r} is not the number of a head. Is the file parsed?"
+                )
             feats = dict(pair.split("=", 1) for pair in cells[5].split("|") if "=" in pair)
             tokens.append(
                 Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], surface, start, end)
@@ -81,7 +83,7 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
 def open_parser(language: str, model: Path | None) -> Parser:
     """The trees in a file, whose path is `model`. Texts that it lacks are left out."""
     if model is None:
-        raise ConfigError("The parser 'conllu' reads a file: give its path as the model.")
+        raise ConfigError("The parser 'conllu' needs a CoNLL-U file: pass its path as the parser's model.")
     parses = read_file(model)
 
     def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
@@ -111,7 +113,7 @@ def read_file(path: Path) -> dict[str, str]:
     for block in blocks(content):
         text = next((line.partition("=")[2] for _, line in block if _TEXT.match(line)), None)
         if text is None:
-            raise DataError.at(path, block[0][0], "a sentence without `# text = ...`")
+            raise DataError.at(path, block[0][0], "the sentence has no line `# text = ...`")
         lines = "\n".join(line for _, line in block) + "\n\n"
         parses.setdefault(normalized(text), lines)
         if any(line.startswith(("# newpar", "# newdoc")) for _, line in block):

@@ -271,7 +271,7 @@ def _open_model(model: Any, settings: AskSettings) -> Model:
         model, Settings(device=settings.device, dtype=settings.dtype, revision=settings.revision)
     )
     if loaded.kind != CAUSAL or not loaded.tokenizer.chat_template:
-        raise ModelError(f"{loaded.name} is not a chat model (causal, with a template): use `gest score`.")
+        raise ModelError(f"{loaded.name} is not a causal model with a chat template. Use `gest score`.")
     return loaded
 
 
@@ -307,7 +307,7 @@ def collect(
             answers.update(new)
             spent += sum(map(settings.cost, new.values()))
             if settings.max_cost < math.inf and not spent:
-                raise ScoringError(f"{model.name} does not report token counts: continue without --max-cost.")
+                raise ScoringError(f"{model.name} reports no token counts, so omit --max-cost to resume.")
             bar.update(len(new))
             bar.set_postfix({"cost": f"{spent:.2g}"} if spent else {})
             progress.update(len(answers))

@@ -94,7 +94,9 @@ def check_response(response: Any, model: str, address: str) -> list[dict[str, An
         raise ScoringError(f"{address} sent an unexpected response without choices: {str(response)[:300]}")
     if response.get("model") not in (None, model):
         other = response["model"]
-        raise ScoringError(f"{address} was asked for {model!r} and answered as {other!r}; use that name.")
+        raise ScoringError(
+            f"{address} answered as {other!r}, not as {model!r}. If it is the right one, use that name."
+        )
     return choices
 
 
@@ -121,7 +123,7 @@ def _values(item: Item, logprobs: Mapping[str, Any], able: Capabilities, texts: 
 def _log_probability(value: Any) -> float:
     number = math.nan if value is None else float(value)
     if number > 1e-3:
-        raise ScoringError(f"The server returned {value!r} as a log-probability.")
+        raise ScoringError(f"The server returned the impossible log-probability {value!r}.")
     return -math.inf if number <= _ZERO else number
 
 

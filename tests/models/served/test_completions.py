@@ -61,7 +61,7 @@ def tops(value: Any) -> dict[str, Any]:
         ({**choices((0, {}), (1, {})), "model": "other"}, "answered as 'other'"),
         (choices((0, {})), "1 choices for 2 prompts"),
         (choices((0, tops(-1.0)), (1, None)), "did not return all log-probabilities"),
-        (choices((0, tops(-1.0)), (1, tops(0.002))), "as a log-probability"),
+        (choices((0, tops(-1.0)), (1, tops(0.002))), "impossible log-probability"),
         (choices((0, tops(-1.0)), (1, tops([1]))), "did not return all log-probabilities"),
     ],
 )
