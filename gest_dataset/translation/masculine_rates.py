@@ -106,6 +106,7 @@ def prepare(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
             f"choose from {', '.join(offered) or 'none'}."
         )
+    sentences.check_exists(system.replace("{language}", language))
     detector = GenderDetector(language, parser, parser_model, cache)
     translator, lines, identity = None, None, (system, "", "")
     if path := sentences.text_file(system.replace("{language}", language)):

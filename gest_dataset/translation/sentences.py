@@ -92,6 +92,13 @@ def text_file(system: str) -> Path | None:
     return path if is_file(system) and not is_table(path) else None
 
 
+def check_exists(system: str) -> None:
+    """Refuse a missing file of translations before a parser is downloaded."""
+    path = Path(system.removeprefix(_FILE)).expanduser()
+    if is_file(system) and str(path) != "-" and not path.exists():
+        raise ConfigError(f"There is no file {path}.")
+
+
 def read_aligned_lines(path: Path, limit: int | None) -> list[str]:
     """The lines of a text with a translation for each of GEST's sentences, or the first `limit` of them."""
     lines, number = read_lines(path), len(gest_sentences())

@@ -190,7 +190,7 @@ def test_gates(gest: Gest) -> None:
         ("above", f"g_s={(low + value) / 2}", 0, "g_s of demo_en is inconclusive: it may be above"),
         ("above", f"g_s={low - 0.01}", 1, f"g_s of demo_en is above {low - 0.01:g}: {value:.3f} ({low:.3f}"),
         ("above", "icat=1", 1, "no scored config has this number"),
-        ("above", "gs=1", 2, "unknown number 'gs'. Use one of"),
+        ("above", "gs=1", 2, "unknown number 'gs'. Choose from g_s"),
         ("above", "g_s", 2, "is not NAME=VALUE"),
         ("above", "g_s=nan", 2, "finite number"),
         ("unless-below", f"g_s={high + 0.01}", 0, ""),
@@ -260,7 +260,7 @@ def test_power_needs_no_model(gest: Gest) -> None:
     ("arguments", "code", "message"),
     [
         (("bert", "--config", "en,sk_pair"), 2, "Did you mean 'sk_pairs'?"),
-        (("bert", "--templates", "mine.json"), 2, "extended or an existing JSON file"),
+        (("bert", "--templates", "mine.json"), 2, "extended, or an existing JSON file"),
         (("bert", "--limit", "0"), 2, "--limit"),
         (("bert", "--device", "abacus"), 2, "Unknown device 'abacus'"),
         (("bert", "--revision", "main"), 2, "'bert' is a local model; only models on the Hub have revisions"),

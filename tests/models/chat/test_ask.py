@@ -84,7 +84,7 @@ def test_a_model_that_always_says_a(genders: dict[str, str], tmp_path: Path) -> 
     assert result["verdict"] in ("not shown", "negligible")
     assert result["position_effect_low"] > 0
     page = gest_dataset.report([tmp_path], tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "So choices do not measure this model" in page
+    assert "So choices say nothing about this model" in page
 
 
 def test_letter_probabilities_are_a_second_reading(genders: dict[str, str], tmp_path: Path) -> None:
