@@ -336,7 +336,6 @@ def _generate_batch(
         temperature=None,
         top_p=None,
         top_k=None,
-        **({"stop_strings": list(sampling.stop), "tokenizer": tokenizer} if sampling.stop else {}),
     )
     tops: list[tuple[tuple[str, float], ...]] = [()] * len(ids)
     if sampling.top:
@@ -349,8 +348,6 @@ def _generate_batch(
     for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
         generated = sequence[longest:]
         text = tokenizer.decode(generated, skip_special_tokens=True)
-        # like servers, without the text that ended the answer
-        text = text[: min((text.find(end) for end in sampling.stop if end in text), default=len(text))]
         length = sum(token != padding for token in generated)
         answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, top))
     return answers

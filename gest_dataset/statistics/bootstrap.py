@@ -63,15 +63,12 @@ class SmoothFunction:
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bounds and p-value against 0; the analytic ones are those of Student's t."""
+    """A statistic with its bounds and p-value against 0."""
 
     value: float
     low: float = math.nan
     high: float = math.nan
     p_value: float = math.nan
-    analytic_low: float = math.nan
-    analytic_high: float = math.nan
-    analytic_p_value: float = math.nan
 
 
 UNDEFINED = Interval(math.nan)
@@ -192,8 +189,8 @@ def without_small_strata(moments: Moments) -> Moments:
     return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
 
 
-def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
-    """The value with its studentised bootstrap interval, or that of Student's t for few samples.
+def interval(function: SmoothFunction, data: Moments, draws: Moments, students: bool = False) -> Interval:
+    """The value with its studentised bootstrap interval, or with `students` or few samples Student's.
 
     The bounds are nan if a stratum that the statistic uses has fewer than two samples.
     """
@@ -209,19 +206,19 @@ def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interva
         # stratum, 2 / 2^n: two equal samples prove nothing
         sizes = data.size[used] if used.any() else data.size
         p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
-        return Interval(value, value, value, p_value, value, value, p_value)
+        return Interval(value, value, value, p_value)
     error = math.sqrt(total)
     freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
     reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
-    analytic = (value - reach, value + reach, 2 * float(special.stdtr(freedom, -abs(value) / error)))
-    students = Interval(value, *analytic, *analytic)
-    if freedom < MIN_DEGREES_OF_FREEDOM:
-        return students
+    p_value = 2 * float(special.stdtr(freedom, -abs(value) / error))
+    analytic = Interval(value, value - reach, value + reach, p_value)
+    if students or freedom < MIN_DEGREES_OF_FREEDOM:
+        return analytic
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = (function.value(draws.mean) - value) / np.sqrt(_variances(function, draws).sum(axis=-1))
     if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
-        return students  # too many resamples miss the few rows that differ
-    return Interval(value, *studentised(value, error, ratios), *analytic)
+        return analytic  # too many resamples miss the few rows that differ
+    return Interval(value, *studentised(value, error, ratios))
 
 
 def welch_satterthwaite(variances: Floats, size: Floats) -> float:
@@ -260,9 +257,9 @@ class Resamples:
     draws: Moments
     adapt: Callable[[SmoothFunction], SmoothFunction]
 
-    def interval(self, function: SmoothFunction) -> Interval:
+    def interval(self, function: SmoothFunction, students: bool = False) -> Interval:
         """A function of the strata's means with its bounds."""
-        return interval(self.adapt(function), self.data, self.draws)
+        return interval(self.adapt(function), self.data, self.draws, students)
 
     def entries(
         self, name: str, function: SmoothFunction, scale: Scale = float, limits: Limits = UNLIMITED

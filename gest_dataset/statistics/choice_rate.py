@@ -226,7 +226,6 @@ def option_codes(name: str, values: Any) -> Ints:
 
 def option_positions(name: str, values: Any) -> list[int | None]:
     """Positions of options, from 0; None where an answer names none."""
-    checks.check_sequence(name, values)
     positions = checks.as_list(values)
     for index, value in enumerate(positions):
         is_position = isinstance(value, int) and not isinstance(value, bool) and value >= 0

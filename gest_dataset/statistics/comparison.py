@@ -244,13 +244,11 @@ def compare(
         for function, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
     )
     resamples = resample(paired.columns, paired.strata, paired.number, unit_codes, draws, seed, _differences)
-    found = resamples.interval(_difference_function(paired.measures, width))
     differing = np.flatnonzero((paired.columns[:, :width] != paired.columns[:, width:]).any(axis=1))
-    bounds, p_value = (found.low, found.high), found.p_value
-    if len(differing if unit_codes is None else np.unique(unit_codes[differing])) < MIN_DIFFERING:
-        bounds, p_value = (found.analytic_low, found.analytic_high), found.analytic_p_value
-    limits = (factor * found.value, factor * bounds[0], factor * bounds[1])
-    return Comparison(measure, value_a, value_b, *limits, p_value, paired.report is exp)
+    number = len(differing if unit_codes is None else np.unique(unit_codes[differing]))
+    found = resamples.interval(_difference_function(paired.measures, width), students=number < MIN_DIFFERING)
+    limits = (factor * found.value, factor * found.low, factor * found.high)
+    return Comparison(measure, value_a, value_b, *limits, found.p_value, paired.report is exp)
 
 
 def compare_stereotypes(

@@ -76,8 +76,8 @@ def request_values(
     response = client.request(COMPLETIONS, body)
     choices = check_response(response, model, client.address)
     choices.sort(key=lambda choice: choice.get("index", 0))
-    if len(choices) != len(items):
-        raise ScoringError(f"{client.address} returned {len(choices)} choices for {len(items)} prompts.")
+    if [choice.get("index", 0) for choice in choices] != list(range(len(items))):
+        raise ScoringError(f"{client.address} did not return one choice for each of {len(items)} prompts.")
     problem = f"{client.address} did not return all log-probabilities"
     with convert_errors(lambda error: UnsupportedError(f"{problem} ({describe_error(error)}).")):
         pairs = zip(items, choices, strict=True)

@@ -59,7 +59,10 @@ def tops(value: Any) -> dict[str, Any]:
         (None, "without choices"),
         ({"choices": [{}, 3]}, "without choices"),
         ({**choices((0, {}), (1, {})), "model": "other"}, "answered as 'other'"),
-        (choices((0, {})), "1 choices for 2 prompts"),
+        (choices((0, {})), "one choice for each of 2 prompts"),
+        (choices((0, {}), (0, {})), "one choice for each of 2 prompts"),
+        (choices((None, {}), (None, {})), "one choice for each of 2 prompts"),
+        (choices((0, {}), (2, {})), "one choice for each of 2 prompts"),
         (choices((0, tops(-1.0)), (1, None)), "did not return all log-probabilities"),
         (choices((0, tops(-1.0)), (1, tops(0.002))), "as a log-probability"),
         (choices((0, tops(-1.0)), (1, tops([1]))), "did not return all log-probabilities"),
@@ -73,7 +76,6 @@ def test_unexpected_responses(response: Any, message: str) -> None:
 def test_choices_are_ordered_by_their_index() -> None:
     items = [Item((1,), (5,)), Item((2,), (5,))]
     assert values_of(choices((1, tops(-2.0)), (0, tops(-1.0))), items) == [[-1.0], [-2.0]]
-    assert values_of(choices((None, tops(-1.0)), (None, tops(-2.0))), items) == [[-1.0], [-2.0]]
 
 
 @pytest.mark.parametrize(
