@@ -238,8 +238,6 @@ def name_and_kind(model: Any, settings: Settings | None = None) -> tuple[str, st
     if not isinstance(model, tuple):
         name = _checked_name(model)
         return name, _read_config(name, settings or Settings())[2]
-    if len(model) != 2 or not hasattr(model[0], "config") or not callable(model[1]):
-        raise ModelError("Loaded objects must be a pair (model, tokenizer).")
     classes = [cls.__name__ for cls in type(model[0]).__mro__]
     name = pretrained.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
     return name, _kind_of(name, classes)

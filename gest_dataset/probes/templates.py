@@ -38,15 +38,10 @@ class Template:
     placebo: str = ""
 
     def __post_init__(self) -> None:
-        texts = (self.masculine, self.feminine, self.text)
-        if (
-            type(self.id) is not int  # True is an int, too
-            or not 0 < self.id < 2**31
-            or not all(isinstance(text, str) and text.strip() for text in texts)
-            or self.masculine == self.feminine
-            or (self.text.count("{word}"), self.text.count("{sentence}")) != (1, 1)
-            or self.placebo not in ("", *PLACEBO_LISTS)
-        ):
+        slots = (self.text.count("{word}"), self.text.count("{sentence}"))
+        valid = isinstance(self.id, int) and self.id > 0 and slots == (1, 1)
+        words = {self.masculine.strip(), self.feminine.strip(), ""}
+        if not valid or len(words) < 3 or self.placebo not in ("", *PLACEBO_LISTS):
             raise ValueError(
                 f"{asdict(self)} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
                 f"{{sentence}}, two words, and perhaps `placebo`: names or nouns"
@@ -108,7 +103,7 @@ def select_templates(selection: Sequence[int] | str | Path | None, kind: str) ->
 def _read(path: Path) -> list[Template]:
     try:
         templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise SettingError(
             f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"
             f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'

@@ -322,7 +322,7 @@ def deviation_of_squares(squares: Floats, strata: Ints) -> float:
 def standardised(effect: SmoothFunction, strata: Ints, number: int) -> SmoothFunction:
     """An effect divided by the standard deviation within strata (Cohen's d).
 
-    The last column of the means are those of `squared_deviations`, which the effect does not use.
+    The last column of the means are those of `squared_deviations`; the effect is a function of the others.
     """
     several = np.bincount(strata, minlength=number) > 1
     weights = several / max(several.sum(), 1)
@@ -332,13 +332,13 @@ def standardised(effect: SmoothFunction, strata: Ints, number: int) -> SmoothFun
         return np.where(squares > 0, squares, np.nan)
 
     def value(mean: Floats) -> Floats:
-        return np.asarray(effect.value(mean) / np.sqrt(variance(mean)))
+        return np.asarray(effect.value(mean[..., :-1]) / np.sqrt(variance(mean)))
 
     def gradient(mean: Floats) -> Floats:
         squares = variance(mean)[..., None]
-        slopes = effect.gradient(mean) / np.sqrt(squares)[..., None]
+        slopes = effect.gradient(mean[..., :-1]) / np.sqrt(squares)[..., None]
         by_squares = -value(mean)[..., None] / (2 * squares) * weights
-        return np.concatenate([slopes[..., :-1], by_squares[..., None]], axis=-1)
+        return np.concatenate([slopes, by_squares[..., None]], axis=-1)
 
     return SmoothFunction(value, gradient)
 
@@ -364,14 +364,14 @@ def _sum_by_unit(
     means = sample_moments(samples).mean
     names, rows = np.unique(cell_units, return_inverse=True)
     if len(names) == len(cell_units):
-        return stratify(sums, cell_strata, number), lambda function: _of_ratios(function, means)
+        return stratify(sums, cell_strata, number), lambda function: of_ratios(function, means)
     wide = np.zeros((len(names), number, width + 1))
     wide[rows, cell_strata] = sums
     units_per_stratum = np.bincount(cell_strata, minlength=number).astype(float)
     return (
         stratify(wide.reshape(len(names), -1), np.zeros(len(names), dtype=np.int64), 1),
         lambda function: _of_wide_rows(
-            _of_ratios(function, means), means.shape, units_per_stratum, len(names)
+            of_ratios(function, means), means.shape, units_per_stratum, len(names)
         ),
     )
 
@@ -381,7 +381,7 @@ def _used_strata(function: SmoothFunction, means: Floats) -> Bools:
     return np.asarray((function.gradient(np.nan_to_num(means)) != 0).any(axis=-1))
 
 
-def _of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
+def of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
     """A function of sums / counts as one of the means of both [..., strata, k + 1]."""
     used = _used_strata(function, means)
 

@@ -113,8 +113,6 @@ def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
     ("model", "config", "options", "message"),
     [
         ("bert", [], {}, "names no config"),
-        ("bert", ["en", 1], {}, "A list cannot be scored"),
-        ("bert", {"en"}, {}, "A set cannot be scored"),
         ("bert", "sk_pair", {}, "Did you mean 'sk_pairs'"),
         ("bert", "sk_translations", {}, "No probe reads sk_translations"),
         ("bert", "en", {"limit": 0}, "limit=0 is too small"),

@@ -12,7 +12,7 @@ from gest_dataset import statistics
 from gest_dataset.statistics import bootstrap, comparison
 from gest_dataset.statistics.bootstrap import Interval, SmoothFunction, linear, mean_interval, resample
 from gest_dataset.statistics.stereoset_icat import icat_of_means
-from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, LN_QUOTIENT, first_column
+from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, LN_QUOTIENT
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 _RNG = np.random.default_rng(8)
@@ -25,7 +25,7 @@ FUNCTIONS: dict[str, tuple[SmoothFunction, tuple[int, int]]] = {
     "ratio": (_G_S, (16, 1)),
     "ratio over templates": (_G_S, (16, 3)),
     "quotient of shares": (LN_QUOTIENT, (16, 2)),
-    "d": (bootstrap.standardised(first_column(MALE_MINUS_FEMALE), np.repeat(np.arange(16), 2), 16), (16, 2)),
+    "d": (bootstrap.standardised(linear(MALE_MINUS_FEMALE), np.repeat(np.arange(16), 2), 16), (16, 2)),
     "d over templates": (bootstrap.standardised(LN_MEAN, np.repeat(np.arange(16), 2), 16), (16, 7)),
     "rates": (comparison._RATE_CONTRAST, (16, 2)),
     "mean g_s": (LN_MEAN, (16, 7)),

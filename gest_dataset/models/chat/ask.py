@@ -208,7 +208,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
             table = record.finished.table.replace_schema_metadata(None)
             return Answers(table, record.finished.manifest.metadata)
         start = time.perf_counter()
-        cache = record.cache if record else None
+        cache = record.cache if record else ResponseCache(Path(":memory:"))
         answers = collect(chat_model, task.prompts, task.sampling, cache, settings)
         # prompts with the same text and seed share an answer
         sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(task.prompts, answers, strict=True)}
@@ -270,14 +270,13 @@ def collect(
     model: Model,
     prompts: Sequence[Prompt],
     sampling: Sampling,
-    cache: ResponseCache | None = None,
-    settings: AskSettings | None = None,
+    cache: ResponseCache,
+    settings: AskSettings,
 ) -> list[Answer]:
     """The answers to some prompts, cached as they come; prompts with the same text and seed share one.
 
     No prompt is sent once the answers have cost `max_cost`; requests in flight are completed.
     """
-    settings, cache = settings or AskSettings(), cache or ResponseCache(Path(":memory:"))
     drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
     keys = {prompt: cache_key(prompt.text, prompt.repeat, drawn) for prompt in prompts}
     distinct = dict(zip(keys.values(), keys, strict=True))
