@@ -93,10 +93,8 @@ def select_templates(selection: Sequence[int] | str | Path | None, kind: str) ->
         raise SettingError(f"No template is selected. Use {_CHOICE}.")
     for template in templates:
         if not template.suits(kind):
-            raise SettingError(
-                f"Template {template.id} ({template.text}) has the word before the sentence, so a causal "
-                f"model cannot score it. Use templates 3 and 4, or a masked model."
-            )
+            problem = f"Template {template.id} ({template.text}) has the word before the sentence"
+            raise SettingError(f"{problem}: causal models need others, such as 3 and 4.")
     return templates
 
 
