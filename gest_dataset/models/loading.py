@@ -278,10 +278,8 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     """Require character offsets, a vocabulary, and an embedding for every token of it."""
     if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(
-            f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. Save it with a "
-            f"tokenizer.json (transformers converts most tokenizers: install sentencepiece)."
-        )
+        problem = f"The tokenizer of {name!r} is not a fast one, so it has no character offsets"
+        raise ModelError(f"{problem}: save it with a tokenizer.json (transformers converts most of them).")
     vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
     # for a folder without a tokenizer, transformers returns one with special tokens only
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
@@ -308,10 +306,8 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
         if auto_class.__name__ in (getattr(config, "auto_map", None) or {}):
             return kind
     shown = architectures[0] if architectures else config.model_type
-    raise ModelError(
-        f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model of "
-        f"transformers. A model object has to be loaded with AutoModelForMaskedLM or a similar class."
-    )
+    problem = f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model"
+    raise ModelError(f"{problem}. Load a model object with AutoModelForMaskedLM or a similar class.")
 
 
 @torch.inference_mode()

@@ -103,8 +103,7 @@ def _read(path: Path) -> list[Template]:
         templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise SettingError(
-            f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"
-            f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
+            f"The templates in {path} cannot be read ({error}); see docs/scoring.md."
         ) from error
     if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")

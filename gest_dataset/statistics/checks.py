@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.stereotypes import STEREOTYPES
@@ -88,7 +89,7 @@ def stereotype_codes(name: str, values: Iterable[Any]) -> Ints:
 
 def group_codes(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
     """Group names as indices into their sorted list, and that list."""
-    texts = list(values)
+    texts = as_list(values)
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
             raise DataError.at(name, f"index {index}", f"{text!r} is not a non-empty string")
@@ -102,13 +103,10 @@ def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, numbe
         return None
     if len(values) != number:
         raise DataError(f"{name} and the samples differ in length ({len(values)} vs {number}).")
-    codes: list[int] = []
-    numbers: dict[Any, int] = {}
-    for index, value in enumerate(as_list(values)):
-        if value is None or not isinstance(value, Hashable) or value != value:
-            raise DataError.at(name, f"index {index}", f"{value!r} does not name a unit (a text or number)")
-        codes.append(numbers.setdefault(value, len(numbers)))
-    return None if len(numbers) == number else np.array(codes, dtype=np.int64)
+    codes, names = pd.factorize(pd.Series(as_list(values), dtype=object))
+    if (codes < 0).any():
+        raise DataError.at(name, f"index {codes.argmin()}", "this does not name a unit (a text or number)")
+    return None if len(names) == number else codes.astype(np.int64)
 
 
 def log_of_base(value: float) -> float:
