@@ -102,9 +102,8 @@ def _read(path: Path) -> list[Template]:
     try:
         templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise SettingError(
-            f"The templates in {path} cannot be read ({error}); see docs/scoring.md."
-        ) from error
+        entries = "a JSON list of objects with id, text, masculine and feminine"
+        raise SettingError(f"The templates in {path} cannot be read ({error}); write {entries}.") from error
     if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")
     return templates
