@@ -86,6 +86,8 @@ def register_dataset(load: Any) -> None:
                 f"load_dataset({NAME!r}, ...) takes no data_files; pass data_dir=DIR to read upstream "
                 f"files from a mirror."
             )
+        if repository == NAME:
+            raise ConfigError("GEST_REPO must name a dataset on the Hub: NAMESPACE/NAME.")
         if revision is not None and (not repository or Path(repository).is_dir()):
             raise ConfigError(
                 f"load_dataset({NAME!r}, ...) has no revision {str(revision)!r}: gest-dataset {__version__} "

@@ -69,14 +69,6 @@ def _show(result: ComparisonResult) -> None:
         _show_group(group)
     if len(rows) > 1:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
-    if result.languages:
-        out.print(
-            f"The {len(result.items)} sources that differ most between languages, in robust standard "
-            f"deviations (no test: check the translations of those that stand out):"
-        )
-        for item in result.items:
-            source = f"{one_line(item['source'])}  (stereotype {item['stereotype']})"
-            out.print(f"  {item['language']}  {item['z']:+.1f}  {source}")
 
 
 def _show_group(rows: Sequence[Difference]) -> None:

@@ -9,7 +9,6 @@ def run(
     paths: list[Path],
     output: Path | None = None,
     figures: Path | None = None,
-    formats: str = "pdf,svg,csv,tex",
 ) -> None:
     """Write a self-contained HTML page about runs, next to the published results.
 
@@ -25,7 +24,7 @@ def run(
     datasets.disable_progress_bars()
     runs = find_runs(paths)
     page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
-    report(runs, page, figures, [name for name in formats.replace(" ", "").split(",") if name])
+    report(runs, page, figures)
     if figures is not None:
         err.print(f"Figures: {figures}")
     if page != STANDARD_OUTPUT:

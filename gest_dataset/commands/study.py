@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,19 +20,15 @@ if TYPE_CHECKING:
 
 HELP = """Repeat the studies of the papers on any models.
 
-A study reads finished runs (folders written by gest score) and scores models that you name. It prints tables
-like the papers' next to the published numbers, and writes a page, a CSV file per table and an SVG file per
-figure. Rerun the same command to resume.
+A study reads finished runs (folders written by gest score). It prints tables like the papers' next to the
+published numbers, and writes a page and a CSV file per table.
 """
-# Annotation and default by the `type` of an option in study.yaml
-_TYPES: dict[str, tuple[Any, Any]] = {
-    "text": (str | None, None),
-    "texts": (list[str] | None, None),
-    "path": (Path | None, None),
-    "paths": (list[Path] | None, None),
-    "number": (int | None, None),
-    "flag": (bool, False),
-    "auto": (str, "auto"),
+_TYPES: dict[str, Any] = {
+    "text": str | None,
+    "path": Path | None,
+    "paths": list[Path] | None,
+    "number": int | None,
+    "flag": bool,
 }
 _TEXTS = yaml.safe_load(Path(__file__).with_name("study.yaml").read_text(encoding="utf-8"))
 
@@ -40,18 +36,16 @@ _TEXTS = yaml.safe_load(Path(__file__).with_name("study.yaml").read_text(encodin
 def _parameter(name: str) -> Parameter:
     """An option that `study.yaml` describes; options.yaml has the help of the shared ones."""
     text = dict(_TEXTS["options"][name])
-    annotation, default = _TYPES[text.pop("type")]
+    kind = text.pop("type")
+    annotation = _TYPES[kind]
     argument = text.pop("argument", None)
     if argument:
         annotation = Annotated[annotation, typer.Argument(metavar=argument, **text)]
     elif text:
         names = [text.pop("name")] if "name" in text else []
         annotation = Annotated[annotation, typer.Option(*names, **text)]
+    default = False if kind == "flag" else None
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _list(text: str) -> list[str]:
-    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def _words(text: str) -> list[str]:
@@ -59,40 +53,27 @@ def _words(text: str) -> list[str]:
     if Path(text).is_file():
         with convert_errors(lambda error: ConfigError(f"{text} cannot be read: {error}.")):
             text = Path(text).read_text(encoding="utf-8").replace("\n", ",")
-    return _list(text)
-
-
-def _checkpoints(pairs: list[str]) -> dict[str, str]:
-    """MODEL=CHECKPOINT of each model."""
-    if not all("=" in pair.strip("=") for pair in pairs):
-        raise ConfigError("--nsp takes MODEL=CHECKPOINT once per model, such as t5-base=./t5-nsp.")
-    return dict(pair.split("=", 1) for pair in pairs)
-
-
-_PARSERS: dict[str, Callable[[Any], Any]] = {"words": _words, "language": _list, "nsp": _checkpoints}
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     """The command of a study: a call of its function in `gest_dataset.studies`."""
-    shared = _TEXTS["shared"] if "scores_models" in text else []
-    parameters = [*map(_parameter, [*shared, *text["options"], "output", "as_json"])]
+    parameters = [*map(_parameter, [*text["options"], "output", "as_json"])]
 
     def run(output: Path | None, as_json: bool, **values: Any) -> None:
         from gest_dataset import studies
 
-        own = {key: values[key] for key in text["options"] if values[key] is not None}
-        own |= {key: parse(own[key]) for key, parse in _PARSERS.items() if key in own}
+        own = {key: value for key, value in values.items() if value is not None}
         folder = output or studies.HOME / name
-        silence_libraries(models=bool(values.get("models")))
+        silence_libraries(models=False)
         if name == "heuristics":
             _heuristics(own, folder, as_json)
         elif name == "all":
             _show(studies.papers_study(own.get("scores")), folder, as_json)
         else:
-            loading = {key: values[key] for key in ("device", "dtype", "batch_tokens")}
-            given = (values["runs"] or (), values["models"] or (), folder, values["limit"])
-            inputs = studies.Inputs(*given, loading, command_line())
-            _show(getattr(studies, name)(inputs, **own), folder, as_json)
+            if "words" in own:
+                own["words"] = _words(own["words"])
+            _show(getattr(studies, name)(**own), folder, as_json)
 
     run.__doc__ = text["help"]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -162,15 +143,8 @@ def nsp(
     rates = (learning_rate, head_learning_rate)
     plan = Plan(model, data, text, *rates, batch_size, accumulate, epochs, max_steps, dtype, seed)
     result = train(plan, output, device=device, command=command_line())
-    rows = (
-        ("documents", result["counts"]["documents"]),
-        ("training pairs", result["counts"]["train"]),
-        ("updates", result["steps"]),
-        ("test pairs", result["counts"]["test"]),
-        ("accuracy (chance: 50 %)", f"{result['accuracy']:.1%}"),
-        ("95 % interval", f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"),
-    )
-    show_table(str(output), ("training", ""), rows)
+    interval = f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"
+    out.print(f"Accuracy {result['accuracy']:.1%} (95 %: {interval}; chance: 50 %)")
     err.print(f"{output}: gest score {output} --config stereoset_en_intersentence")
 
 
@@ -195,26 +169,18 @@ def translate_stereoset(
     """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation
-    from gest_dataset.studies.stereoset_checks import PROBLEMS
 
     loading = options.translator_options(locals())
     system = options.system_of(system, translations)
     command = command_line()
     tests = translation.translate_stereoset(language, system, output, corrections, limit, command, **loading)
-    rows = [("in English", *(one.counts["samples"] for one in tests))]
-    for kind, leaves_out in PROBLEMS.items():
-        numbers = [one.counts["samples_by_problem"].get(kind, 0) for one in tests]
-        if any(numbers):
-            rows.append((f"{kind}{' (left out)' if leaves_out else ''}", *numbers))
-    rows.append(("texts corrected", *(one.counts["corrected_texts"] for one in tests)))
-    rows.append(("translated", *(one.counts["rows"] for one in tests)))
-    columns = ("samples", *(one.test for one in tests))
+    rows = [
+        (one.test, *(one.counts[name] for name in ("samples", "rows", "corrected_texts"))) for one in tests
+    ]
+    columns = ("test", "samples", "translated", "texts corrected")
     show_table(f"StereoSet, {system} to {language}", columns, rows)
     if problems := sum(len(one.problems) for one in tests):
         err.print(f"{output / translation.PROBLEMS_FILE}: {problems:,} problems to check")
-    for one in tests:
-        if one.rows:
-            err.print(f'{output}: load_dataset("{output}", "stereoset_{language}_{one.test}")')
 
 
 COMMANDS = {name: _make_command(name, text) for name, text in _TEXTS["commands"].items()}

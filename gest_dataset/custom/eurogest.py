@@ -3,7 +3,7 @@
 On the Hub it is one dataset with a split for each language, a file named after it (`Slovak.csv`) with the
 columns GEST_ID, Source, Stereotype_ID, Masculine, Feminine and Neutral. A row has a pair (its translation
 shows the speaker's gender) or a neutral translation. A local copy is such a file, or a folder with files
-named after a language or its code. All translations are by Google Translate.
+whose name, or whose folder's name, is a language or its code. All translations are by Google Translate.
 """
 
 from collections import Counter
@@ -111,9 +111,10 @@ def files_by_language(data: Path) -> dict[str, list[Path]]:
     codes |= {code: code for code in eurogest_languages()}
     by_language: dict[str, list[Path]] = {}
     for file in [data] if data.is_file() else sorted(data.rglob("*.*")):
-        name = file.stem.casefold()
-        if name in codes and file.suffix.lower() in SUFFIXES:
-            by_language.setdefault(codes[name], []).append(file)
+        name, folder = file.stem.partition("-")[0], file.parent.name  # Slovak-00000-of-00001.parquet
+        code = codes.get(name.casefold()) or codes.get(folder.casefold())
+        if code and file.suffix.lower() in SUFFIXES:
+            by_language.setdefault(code, []).append(file)
     if not by_language:
         raise ConfigError(
             f"{data} has no file of EuroGEST. Name the files by language, like Slovak.csv or sk.parquet."

@@ -1,16 +1,17 @@
 """The dataset card: the sections of `card.md.jinja`, filled with the configs of a folder.
 
-The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the same sections.
+The Hub's card (`gest_dataset.hub.push`) and the page `dataset_card.md` have the same sections.
 """
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 from huggingface_hub import DatasetCardData
 from jinja2 import Environment, StrictUndefined, Template
 
@@ -165,7 +166,10 @@ def built_header(builds: Sequence[Built]) -> str:
     return card_header(
         TITLE,
         languages,
-        {built.config.name: built.rows for built in builds},
+        [built.config.name for built in builds],
+        dataset_info=[
+            {"config_name": built.config.name, "splits": [split_info(built.path)]} for built in builds
+        ],
         **{key: values for key, values in origins.items() if values},
         multilinguality=["multilingual" if len(languages) > 1 else "monolingual"],
         license=hub_ids(built.config.licence for built in builds),
@@ -174,10 +178,17 @@ def built_header(builds: Sequence[Built]) -> str:
     )
 
 
-def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], **values: Any) -> str:
-    """The YAML header of a card, which the Hub and `load_dataset` read; `rows` are the numbers by config."""
+def split_info(path: Path) -> dict[str, Any]:
+    """The name and sizes of a config's split; `datasets` takes a header with all three only."""
+    metadata = pq.read_metadata(path)
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return {"name": "test", "num_bytes": size, "num_examples": metadata.num_rows}
+
+
+def card_header(title: str, languages: Sequence[str], names: Iterable[str], **values: Any) -> str:
+    """The YAML header of a card with these configs, which the Hub and `load_dataset` read."""
     configs = []
-    for name in rows:
+    for name in names:
         files = [{"split": "test", "path": f"{name}/test-*.parquet"}]
         default = {"default": True} if name == DEFAULT_CONFIG else {}
         configs.append({"config_name": name, **default, "data_files": files})
@@ -186,10 +197,6 @@ def card_header(title: str, languages: Sequence[str], rows: Mapping[str, int], *
         language=list(languages),
         tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
         configs=configs,
-        dataset_info=[
-            {"config_name": name, "splits": [{"name": "test", "num_examples": number}]}
-            for name, number in rows.items()
-        ],
         **values,
     )
     return str(data)

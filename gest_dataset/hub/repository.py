@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, RepoFile, constants, errors
-from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.utils import (  # type: ignore[attr-defined]
     build_hf_headers,
     get_session,
@@ -37,15 +37,7 @@ NEW, CHANGED, UNCHANGED, REMOVED = "new", "changed", "unchanged", "removed"
 RETRY = RetryPolicy(retries=5, first_delay=1.0, longest_delay=60.0)
 _HTTPError: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]
 _TEMPORARY = {408, 409, 412, 425, 429}  # 412: someone else has committed meanwhile
-_TOKENS = "https://huggingface.co/settings/tokens"
-_NO_TOKEN = f"Create one with write access at {_TOKENS}, then run `hf auth login` or set HF_TOKEN."
 _RERUN = "The repository is intact: either unchanged or fully updated. Run the same command again later."
-_ADVICE = {
-    401: f"The Hub does not accept the token. {_NO_TOKEN}",
-    403: f"The token has no write access there. Use a token with write access ({_TOKENS}) of an account that "
-    "owns {namespace}, choose another namespace, or use --create-pr.",
-    404: "It does not exist, or it is private. Check the name, and the account with `hf auth whoami`.",
-}
 
 
 @dataclass(frozen=True)
@@ -128,7 +120,10 @@ def hub_client(needs_token: bool = True) -> HfApi:
     """A client with the token from HF_TOKEN or `hf auth login`."""
     token = get_token()
     if token is None and needs_token:
-        raise HubError(f"There is no token for the Hub. {_NO_TOKEN}")
+        raise HubError(
+            "There is no token for the Hub. Create one with write access at "
+            "https://huggingface.co/settings/tokens, then run `hf auth login` or set HF_TOKEN."
+        )
     return HfApi(token=token, library_name="gest-dataset", library_version=__version__)
 
 
@@ -219,13 +214,10 @@ def _hub_error(error: BaseException, status: int | None, repo: Repo, is_temporar
         return HubError(f"{place}: {reason.rstrip('.')}. Check the network. {_RERUN}")
     if is_temporary:
         return HubError(f"The Hub kept refusing the commit to {repo}: {reason} {_RERUN}")
-    if isinstance(error, GatedRepoError):
-        advice = f"It is gated: ask for access at {repo.url} with the account of the token."
-    elif isinstance(error, RevisionNotFoundError | RepositoryNotFoundError):
-        advice = _ADVICE[404]
-    else:
-        advice = _ADVICE.get(status, "Nothing was changed.").format(namespace=repo.id.partition("/")[0])
-    return HubError(f"The Hub refused {repo}: {advice}\n{reason}")
+    return HubError(
+        f"The Hub refused {repo}: {reason}\nNothing was changed. Check the name, and the token's account "
+        f"and rights (`hf auth whoami`)."
+    )
 
 
 def _describe(error: BaseException) -> str:

@@ -47,8 +47,12 @@ def compute_log_probs(
         number.setdefault(Input(query.input_ids, query.decoder_ids, query.type_ids), len(number))
         for query in queries
     ]
-    inputs = dict(enumerate(number))
-    rows, way = _rows(inputs, scorer, batch_tokens)
+    inputs = list(number)
+    hosts = list(range(len(inputs)))
+    if scorer.causal:  # the pass over a longer text answers the queries of the one that it starts with
+        hosts = prefix_sharing.longest_continuations([one.input_ids for one in inputs])
+    computed = {i: inputs[i] for i in hosts}
+    rows, way = _rows(computed, scorer, batch_tokens)
     # long inputs come first, so that a lack of memory shows at once
     rows.sort(key=lambda row: _sort_key(row.sequence))
     place = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
@@ -56,7 +60,7 @@ def compute_log_probs(
     sizes = [0] * len(rows)
     asked: list[tuple[int, list[slice]]] = []
     for query, i in zip(queries, input_of, strict=True):
-        n, path = place[i]
+        n, path = place[hosts[i]]
         pairs = zip(query.positions, query.targets, strict=True)
         lookups = [Lookup(path[p], (t,), query.normalise) for p, t in pairs]
         if query.placebo:
@@ -69,8 +73,8 @@ def compute_log_probs(
         asked.append((n, slices))
     passes = [(row.sequence, list(some)) for row, some in zip(rows, starts, strict=True)]
     values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
-    tokens, used = (sum(one.size for one in some) for some in (number, [sequence for sequence, _ in passes]))
-    work = Passes(len(queries), len(inputs), tokens, used, way)
+    tokens, used = sum(one.size for one in computed.values()), sum(sequence.size for sequence, _ in passes)
+    work = Passes(len(queries), len(computed), tokens, used, way)
     of_queries = [np.concatenate([values[n][some] for some in slices]) for n, slices in asked]
     not_finite = "the model's values are not finite"
     return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)

@@ -34,6 +34,19 @@ class Row:
     paths: Mapping[int, Sequence[int]]
 
 
+def longest_continuations(texts: Sequence[tuple[int, ...]]) -> list[int]:
+    """For each text, the number of the longest text that starts with it.
+
+    In lexicographic order, a text that is a prefix of any other is a prefix of its successor.
+    """
+    hosts = list(range(len(texts)))
+    order = sorted(hosts, key=texts.__getitem__)
+    for i, successor in reversed(list(pairwise(order))):
+        if texts[successor][: len(texts[i])] == texts[i]:
+            hosts[i] = hosts[successor]
+    return hosts
+
+
 def separate_rows(inputs: Mapping[int, Input]) -> list[Row]:
     return [Row(given, {number: range(given.size)}) for number, given in inputs.items()]
 

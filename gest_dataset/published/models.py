@@ -136,6 +136,8 @@ class Ranking:
 
     `among` says what the models have in common, `models` are the g_s of the paper's models without this one,
     `d_models` the d of those whose standard deviation is known, and `own` is the paper's g_s of this model.
+    `stronger` has the share of models with stronger stereotypes by each reasonable choice: g_s or d, in one
+    template or in the mean.
     """
 
     g_s: float
@@ -144,6 +146,7 @@ class Ranking:
     own: float | None
     d: float | None = None
     d_models: dict[str, float] = field(default_factory=dict)
+    stronger: tuple[float, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -153,7 +156,7 @@ class Ranking:
     @property
     def d_rank(self) -> int | None:
         """The rank in d; None if too few models have one."""
-        if self.d is None or math.isnan(self.d) or len(self.d_models) < _LEAST_MODELS:
+        if self.d is None or not _is_known(self.d, self.d_models):
             return None
         return 1 + sum(value > self.d for value in self.d_models.values())
 
@@ -172,6 +175,12 @@ class Ranking:
             sentences.append(
                 f"d {self.d:.2f}: rank {self.d_rank} of {len(self.d_models) + 1} among those whose d is "
                 f"known, with rank {same} in g_s."
+            )
+        if len(self.stronger) > 2:
+            least, most = (f"{end(self.stronger):.0%}" for end in (min, max))
+            sentences.append(
+                f"By {len(self.stronger)} choices (g_s or d, in one template or in the mean), {least} to "
+                f"{most} of the models have stronger stereotypes."
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")
@@ -208,7 +217,21 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
     published = published_name(metadata) or ""
     of_paper = g_s.pop(published, None)
     d.pop(published, None)
-    return Ranking(float(result["g_s"]), f"{kind} models in {among}", g_s, of_paper, result.get("d"), d)
+    choices = [(result["g_s"], g_s), (result.get("d"), d)]
+    for index, part in enumerate(result.get("by_template", {}).values()):
+        others = {name: rates[name][index] for name in g_s}
+        choices += [
+            (part["g_s"], {name: one.g_s for name, one in others.items()}),
+            (part["d"], {name: math.log(one.g_s) / one.spread for name, one in others.items() if one.spread}),
+        ]
+    known = [(own, some.values()) for own, some in choices if _is_known(own, some)]
+    stronger = tuple(sum(other > own for other in some) / len(some) for own, some in known)
+    among = f"{kind} models in {among}"
+    return Ranking(float(result["g_s"]), among, g_s, of_paper, result.get("d"), d, stronger)
+
+
+def _is_known(value: float | None, others: Mapping[str, float]) -> bool:
+    return value is not None and not math.isnan(value) and len(others) >= _LEAST_MODELS
 
 
 def _from_hub(metadata: Mapping[str, Any]) -> bool:

@@ -3,8 +3,8 @@
 The page loads nothing, and its content security policy allows only its own style and script. All data are
 escaped, with invisible characters shown as escapes. A folder of figures has:
 
-NAME-single.pdf, .svg, .png, .txt    a figure as wide as a column, with its title and caption
-NAME-double.pdf, .svg, .png, .txt    the same, as wide as the text
+NAME-single.pdf, .svg, .txt          a figure as wide as a column, with its title and caption
+NAME-double.pdf, .svg, .txt          the same, as wide as the text
 NAME.csv                             all its numbers
 results.tex                          the headlines of the runs (package `booktabs`)
 
@@ -47,9 +47,6 @@ from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
 _MAX_TABLE_ROWS = 200  # of a figure's table; the CSV has all rows
-_DRAWN = ("pdf", "svg", "png")
-FORMATS = (*_DRAWN, "csv", "tex")
-DEFAULT_FORMATS = ("pdf", "svg", "csv", "tex")
 # Special characters of LaTeX, and characters that an 8-bit font may lack
 _ESCAPES = str.maketrans(
     {letter: rf"\{letter}" for letter in "&%$#_{}"}
@@ -63,22 +60,16 @@ def report(
     paths_or_runs: Sequence[str | Path | Run],
     output: str | Path,
     figures: str | Path | None = None,
-    formats: Sequence[str] = DEFAULT_FORMATS,
 ) -> Path:
     """Write the report of some runs as one HTML page; `gest_dataset.report` calls this function.
 
-    Paths are runs or folders with runs below them. `figures` is a folder for the figures as files for papers,
-    in the `formats` pdf, svg, png, csv and tex (LaTeX tables).
+    Paths are runs or folders with runs below them. `figures` is a folder for the figures as files for papers.
     """
-    unknown = [name for name in formats if name not in FORMATS]
-    if figures is not None and (unknown or not formats):
-        listed = ", ".join(map(repr, unknown)) or "none given"
-        raise ConfigError(f"Unknown figure format: {listed}. Choose from {', '.join(FORMATS)}.")
     runs = find_runs(paths_or_runs)
     with log_time(f"Report of {len(runs):,} runs"):
         write_report(runs, Path(output))
         if figures is not None:
-            write_figures(label_runs(runs), Path(figures), formats)
+            write_figures(label_runs(runs), Path(figures))
     return Path(output)
 
 
@@ -166,25 +157,20 @@ def _links(run: LabelledRun, page: Path) -> dict[str, str]:
 # --- figures as files
 
 
-def write_figures(runs: Sequence[LabelledRun], folder: Path, formats: Sequence[str]) -> None:
+def write_figures(runs: Sequence[LabelledRun], folder: Path) -> None:
     """Write all figures of the runs into a folder; equal runs give equal bytes."""
-    drawn = [kind for kind in _DRAWN if kind in formats]
-    panels: list[Panel] = []
-    for layout in COLUMNS if drawn else COLUMNS[:1]:
+    for layout in COLUMNS:
         with use_layout(layout):
             panels = panels_of(runs)
-        for panel in panels if drawn else ():
+        for panel in panels:
             stem = f"{panel.name}-{layout.name}"
             fit_figure(panel.figure)
             write_file(folder / f"{stem}.txt", printable(f"{panel.title}\n\n{panel.caption}\n"))
-            for kind in drawn:
-                content = file_bytes(panel.figure, kind, layout, panel.title, panel.caption)
+            for kind in ("pdf", "svg"):
+                content = file_bytes(panel.figure, kind, panel.title, panel.caption)
                 write_file(folder / f"{stem}.{kind}", content)
-    if "csv" in formats:
-        for panel in panels:
             write_file(folder / f"{panel.name}.csv", panel.csv)
-    if "tex" in formats:
-        write_file(folder / "results.tex", results_table(runs))
+    write_file(folder / "results.tex", results_table(runs))
 
 
 def results_table(runs: Sequence[LabelledRun]) -> str:

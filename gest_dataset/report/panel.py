@@ -14,12 +14,11 @@ from xml.etree import ElementTree as XML
 
 import yaml
 from matplotlib import rc_context
-from matplotlib.backends import backend_pdf
 from matplotlib.figure import Figure
 
 from gest_dataset.display import printable
 from gest_dataset.measures.measure import Result, render_text
-from gest_dataset.report.style import LIGHT, PAGE, PALETTE, RC, TOOLTIP, Layout
+from gest_dataset.report.style import LIGHT, PALETTE, RC, TOOLTIP
 from gest_dataset.storage import csv_text
 from gest_dataset.version import __version__
 
@@ -28,7 +27,6 @@ OWN, PUBLISHED = "this report", "published"  # the sources of records
 TEXTS: dict[str, dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "panels.yaml").read_text(encoding="utf-8")
 )
-_PDF: Any = backend_pdf  # has no types
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
@@ -96,8 +94,8 @@ def baseline_copies(results: Sequence[Result]) -> str:
     return " or ".join(map(str, sorted(sizes)))
 
 
-def file_bytes(figure: Figure, kind: str, layout: Layout = PAGE, title: str = "", text: str = "") -> bytes:
-    """The figure as an `svg`, `pdf` or `png` file in light colours; equal figures give equal bytes.
+def file_bytes(figure: Figure, kind: str, title: str = "", text: str = "") -> bytes:
+    """The figure as an `svg` or `pdf` file in light colours; equal figures give equal bytes.
 
     Title and text go into the file's metadata. Fonts are embedded in a PDF (TrueType); letters of an SVG
     are paths, since not every program reads fonts in SVG.
@@ -106,35 +104,13 @@ def file_bytes(figure: Figure, kind: str, layout: Layout = PAGE, title: str = ""
     if kind == "svg":
         texts = {tag: content for tag, content in (("title", title), ("desc", text)) if content}
         root = _svg_tree(figure, LIGHT["paper"], "path", texts)
-        for name, inches in zip(("width", "height"), figure.get_size_inches(), strict=True):
-            root.set(name, f"{72 * layout.scale * inches:.2f}pt")
         return bytes(XML.tostring(root, encoding="utf-8", xml_declaration=True))
     buffer = io.BytesIO()
+    creator = f"gest-dataset {__version__}"
+    metadata = {"Title": title, "Subject": text, "Creator": creator, "Producer": None, "CreationDate": None}
     with rc_context(RC):
-        if kind == "pdf":
-            _write_pdf(figure, buffer, layout.scale, {"Title": title, "Subject": text})
-        else:
-            metadata = {"Software": None, "Title": title, "Description": text}
-            dpi, color = 200 * layout.scale, LIGHT["paper"]
-            figure.savefig(buffer, format=kind, dpi=dpi, facecolor=color, metadata=metadata)
+        figure.savefig(buffer, format=kind, facecolor=LIGHT["paper"], metadata=metadata)
     return buffer.getvalue()
-
-
-def _write_pdf(figure: Figure, buffer: io.BytesIO, scale: float, metadata: dict[str, str]) -> None:
-    """What matplotlib's `savefig` does, on a page of the printed size."""
-    width, height = figure.get_size_inches()
-    fixed = {"Creator": f"gest-dataset {__version__}", "CreationDate": None, "Producer": None}
-    file = _PDF.PdfFile(buffer, {**metadata, **fixed})
-    file.newPage(width * scale, height * scale)
-    file.output(scale, 0, 0, scale, 0, 0, _PDF.Op.concat_matrix)
-    file.width, file.height = width, height  # clips at the unscaled size
-    dpi, figure.dpi = figure.dpi, 72
-    renderer = _PDF.RendererPdf(file, 72, height, width)
-    figure.draw(renderer)
-    renderer.finalize()
-    figure.dpi = dpi
-    file.finalize()
-    file.close()
 
 
 def inline_svg(figure: Figure, prefix: str, label: str, description: str) -> str:

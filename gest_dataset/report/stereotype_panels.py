@@ -1,4 +1,4 @@
-"""Panels with the 16 stereotypes in rows: rates, ranks, choices, ways of asking a model."""
+"""Panels with the 16 stereotypes in rows: rates, ranks, choices."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,18 +9,15 @@ import numpy as np
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result, certain_extremes
-from gest_dataset.measures.result import wide_scores
 from gest_dataset.published import models as paper
 from gest_dataset.report import figures
 from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry, series_style
-from gest_dataset.report.labels import LabelledRun, language_name, short_name
-from gest_dataset.report.panel import OWN, PUBLISHED, TEXTS, Panel, Record, make_panel
+from gest_dataset.report.labels import LabelledRun, language_name
+from gest_dataset.report.panel import OWN, PUBLISHED, Panel, Record, make_panel
 from gest_dataset.report.style import LIGHT, STYLES
 from gest_dataset.statistics import masculine_rate, rank_correlation
-from gest_dataset.statistics.stereotype_rate import LN_Q, resample_templates
 from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
-from gest_dataset.storage import json_value
 
 NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.values()]
 COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
@@ -35,18 +32,15 @@ def _stereotype_panel(
     charts: Sequence[Chart],
     records: Sequence[Record],
     entries: Sequence[Any] = (),
-    number: int = 1,
-    shared_axis: bool = True,
     **texts: Any,
 ) -> Panel:
-    """A panel of charts of the 16 stereotypes, the `number`-th of its key; narrow figures number the rows."""
+    """A panel of charts of the 16 stereotypes; narrow figures number the rows."""
     in_row = figures.axes_per_row(figures.PER_ROW)
     numbered = min(in_row, len(charts)) > 1 and in_row < figures.PER_ROW
     rows = Rows(list(map(str, STEREOTYPES)) if numbered else NAMES, COLOURS, split=int(IS_FEMALE.sum()))
-    figure, cut_off = figures.draw_charts(charts, 4.9, entries, rows, shared_axis=shared_axis)
+    figure, cut_off = figures.draw_charts(charts, 4.9, entries, rows, shared_axis=True)
     note = f"{NUMBERED if numbered else ''} {cut_off}"
-    name = f"{key}-{number}" if number > 1 else key
-    return make_panel(key, figure, records, name, note=note, **texts)
+    return make_panel(key, figure, records, note=note, **texts)
 
 
 def _marks(
@@ -246,47 +240,3 @@ def choices(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         values = "; ".join(f"{run.label}: {Estimate.of(run.result, 'stereotype_rate')}" for run in runs)
         entries = _gender_entries("{} are named")
         yield _stereotype_panel("stereotypes-choice", charts, records, entries, values=values)
-
-
-# --- ways of asking, side by side
-
-
-def side_by_side(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
-    """A panel for each model that was asked in two ways or more."""
-    ways = TEXTS["side-by-side"]["ways"]
-    found: dict[str, list[tuple[str, str, list[Estimate]]]] = {run.model: [] for run in runs}
-    for shows, way in ways.items():
-        for run in (run for run in runs if run.measure.name in way["asked"]):
-            number = way["number"]
-            estimates = _relative_rates(run) if number == "q" else _estimates(run.result, number)
-            if not any(math.isnan(one.value) for one in estimates):
-                where = f"{way['asked'][run.measure.name]}, {language_name(run.language)}"
-                found[run.model].append((shows, where, estimates))
-    compared = {model: parts for model, parts in found.items() if len({shows for shows, *_ in parts}) > 1}
-    for number, (model, parts) in enumerate(compared.items(), start=1):
-        charts: list[Chart] = []
-        records: list[Record] = []
-        for shows, where, estimates in parts:
-            title = f"what it {shows}\n{where}"
-            charts.append(Chart(**ways[shows]["chart"], title=title, marks=_marks(estimates)))
-            first = {"model": model, "shows": shows, "asked": where}
-            columns = zip(*json_value(estimates), strict=True)
-            records += _records(first, dict(zip(("value", "low", "high"), columns, strict=True)))
-        texts = {"model": short_name(model)}
-        texts["ways"] = ", ".join(f"what it {shows}" for shows in dict.fromkeys(part[0] for part in parts))
-        yield _stereotype_panel("side-by-side", charts, records, number=number, shared_axis=False, **texts)
-
-
-def _relative_rates(run: LabelledRun) -> list[Estimate]:
-    """q_i relative to sqrt(q_f q_m); over several templates from the mean of ln q_i."""
-    if len(run.templates) > 1:
-        wide = wide_scores(run.run.table)
-        stereotypes = wide.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1
-        resamples = resample_templates(wide.to_numpy(), stereotypes)
-        found = [resamples.interval(function) for function in LN_Q]
-        rates = [Estimate(*np.exp((one.value, one.low, one.high)).tolist()) for one in found]
-    else:
-        (part,) = run.templates.values()
-        rates = _estimates(part, "q")
-    middle = _middle([rate.value for rate in rates])
-    return [Estimate(*(number / middle for number in rate)) for rate in rates]

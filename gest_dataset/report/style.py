@@ -32,23 +32,17 @@ def css_variables(theme: int) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """The size of a figure: it is drawn `width` inches wide and printed at `scale` of that.
-
-    A figure with several axes puts `share` of them in one row.
-    """
+    """How wide a figure is drawn, in inches; one with several axes puts `share` of them in one row."""
 
     name: str
     width: float
-    scale: float = 1.0
     share: float = 1.0
 
 
-_PRINT_SCALE = 0.75  # 9.5 points become 7, the least that publishers accept
 PAGE = Layout("page", 10.0)
-# One column (7.7 cm) and the full text width (16 cm) of the ACL style
-SINGLE = Layout("single", 7.7 / 2.54 / _PRINT_SCALE, _PRINT_SCALE, 0.5)
-DOUBLE = Layout("double", 16 / 2.54 / _PRINT_SCALE, _PRINT_SCALE)
-COLUMNS = (SINGLE, DOUBLE)
+# One column (7.7 cm) and the full text width (16 cm) of the ACL style, which LaTeX scales to: 9.5 points
+# become 7, the least that publishers accept
+COLUMNS = (Layout("single", 7.7 / 2.54 / 0.75, share=0.5), Layout("double", 16 / 2.54 / 0.75))
 LAYOUT: ContextVar[Layout] = ContextVar("layout", default=PAGE)  # of new figures
 
 

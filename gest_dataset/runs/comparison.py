@@ -15,14 +15,14 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.gest import NEUTRAL, PAIRS
 from gest_dataset.measures.measure import Pairing
 from gest_dataset.measures.result import sample_units, score_frame
-from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
-from gest_dataset.statistics.comparison import DRAWS, differing_items
+from gest_dataset.statistics.comparison import DRAWS
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 # What runs must have in common: entries of the manifest and of its settings, with their names in messages
@@ -74,29 +74,21 @@ class Difference:
 
     def disagreement(self) -> str:
         """A sentence about differences of g_s and d with opposite signs; empty if they agree."""
-        g_s, d = self.comparison, self.effect_size
-        if d is None or g_s.difference * d.difference >= 0:
+        size = self.effect_size
+        if size is None or self.comparison.difference * size.difference >= 0:
             return ""
-        higher, lower = ("g_s", "d") if g_s.difference > 0 else ("d", "g_s")
-        shown = " and ".join(one.measure for one in (g_s, d) if one.low > 0 or one.high < 0)
-        return (
-            f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower (shown by its "
-            f"interval: {shown or 'neither'}). d is in standard deviations of each model's own scores."
-        )
+        higher, lower = ("g_s", "d") if size.difference < 0 else ("d", "g_s")
+        return f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower."
 
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config.
-
-    Over several `languages`, `items` are the sources that differ most between them.
-    """
+    """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config."""
 
     differences: list[Difference]
     unmatched: list[Path] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
-    items: tuple[dict[str, Any], ...] = ()
 
     def notes(self) -> list[str]:
         """Lines about the runs that were not compared."""
@@ -276,8 +268,7 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
         pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
         names = (run.manifest.config, label, first)
         differences.append(_difference(measure, names, (), pairs, missing, details=True))
-    items = tuple(differing_items(wide))
-    return ComparisonResult(with_holm(differences), languages=tuple(means), items=items)
+    return ComparisonResult(with_holm(differences), languages=tuple(means))
 
 
 def _mean_of_sources(run: Run) -> "pd.Series[float]":

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from gest_dataset.statistics import bootstrap, checks
 from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, of_ratios, one_stratum, resample
@@ -301,40 +300,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(steps, 1)
     return adjusted.tolist()
-
-
-ROBUST = 1.4826  # standard deviation / median absolute deviation of a normal distribution
-
-
-def differing_items(wide: pd.DataFrame, number: int = 20) -> list[dict[str, Any]]:
-    """The sources that differ most between languages (candidates for differential item functioning).
-
-    With scores y[source and stereotype, language], centred within stereotypes and divided by the
-    language's robust standard deviation 1.4826 median |y| (a model is more extreme in some languages), and e
-    the difference of a score from the source's mean over languages,
-
-        z = (e - median of the language's e) / (1.4826 median |e - median|)
-
-    in the language where |z| is largest. So most sources are the null (Efron, 2004, JASA 99). There is no
-    p-value, which would depend on the tails of the scores. A source far out often has a bad translation. With
-    two languages each e is minus the other's, so only the second is listed.
-    """
-    if wide.shape[1] < 2 or wide.empty:
-        return []
-    centred = wide - wide.groupby(level="stereotype").transform("mean")
-    scaled = _in_robust_deviations(centred)
-    e = scaled.sub(scaled.mean(axis=1), axis=0)
-    z = _in_robust_deviations(e.iloc[:, 1:] if wide.shape[1] == 2 else e)
-    z = (z - z.median()).stack().dropna()
-    largest = z.loc[z.abs().groupby(level=["stereotype", "source"]).idxmax()]
-    largest = largest.loc[largest.abs().sort_values(ascending=False, kind="stable").index[:number]]
-    return [
-        {"source": source, "language": language, "stereotype": int(stereotype), "z": float(value)}
-        for (source, stereotype, language), value in largest.items()
-    ]
-
-
-def _in_robust_deviations(values: pd.DataFrame) -> pd.DataFrame:
-    """Columns divided by 1.4826 times their median absolute deviation; nan where it is 0."""
-    deviations = ROBUST * (values - values.median()).abs().median()
-    return values / deviations.where(deviations > 0)

@@ -2,17 +2,15 @@
 
 from gest_dataset import studies
 study = studies.templates(["gest-runs"])  # finished runs, or folders of them
-study = studies.templates(studies.Inputs(models=["roberta-base"], folder=Path("mine")))
 study.write(Path("mine"), [])
 """
 
 from gest_dataset.studies.controls import controls as controls
 from gest_dataset.studies.heuristics import draw_sheet as draw_sheet
 from gest_dataset.studies.heuristics import heuristics as heuristics
-from gest_dataset.studies.inputs import HOME as HOME
-from gest_dataset.studies.inputs import Inputs as Inputs
 from gest_dataset.studies.papers import papers_study as papers_study
 from gest_dataset.studies.stereoset import stereoset as stereoset
+from gest_dataset.studies.study import HOME as HOME
 from gest_dataset.studies.study import Study as Study
 from gest_dataset.studies.study import Table as Table
 from gest_dataset.studies.templates import templates as templates

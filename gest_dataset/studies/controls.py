@@ -6,7 +6,7 @@ group of the stereotype next to what it finds about a control group.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -15,31 +15,23 @@ import numpy as np
 import pandas as pd
 
 from gest_dataset import published
-from gest_dataset.builders import select_configs
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.probes.options import OWN_NEGATION
-from gest_dataset.probes.probe import Options
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.report.headline_panels import control_differences
-from gest_dataset.report.labels import LabelledRun
-from gest_dataset.report.panel import Panel
-from gest_dataset.report.panels import control_scatters
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
-from gest_dataset.studies.study import Row, Study, Table, table_texts
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
 
 SETS: dict[str, str] = table_texts()["sets"]  # our names of the sets and the paper's
 # Sets whose original and control can be paired in two ways
 TWO_READINGS = ("crows_control_negation", "crows_control_antistereotype")
 GROUPS, NEGATIONS = "group against group", "sentence against its negation"
-_SLOW_CS = ("stereoset_control_race", "stereoset_control_profession")  # ten times the passes
 
 
 @dataclass(frozen=True)
@@ -47,19 +39,19 @@ class ControlRun:
     model: str
     config: str
     reading: str
-    labelled: LabelledRun
+    run: Run
 
     def estimate(self, statistic: str) -> Estimate:
         """A number of the result with its bounds; means in log10, as printed."""
         unit = LN10 if "_mu" in statistic else 1.0
-        return Estimate(*(value / unit for value in Estimate.of(self.labelled.result, statistic)))
+        return Estimate(*(value / unit for value in Estimate.of(self.run.result["result"], statistic)))
 
     def printed(self, table: str, statistic: str) -> tuple[str, str]:
         """The printed number of the same model and set, and the range of all printed models."""
         rows = published.load(table_texts()[table]["published"])["rows"]
         own = [row for row in rows if row["config"] == self.config]
         values = [row[statistic] for row in own if row.get(statistic) is not None]
-        row = next(iter(rows_for_model(own, self.labelled.run.manifest.metadata, "model")), {})
+        row = next(iter(rows_for_model(own, self.run.manifest.metadata, "model")), {})
         value, half_width = row.get(statistic), row.get(f"{statistic}_pm")
         text = "" if value is None else f"{value:g}" if half_width is None else f"{value:g} ± {half_width:g}"
         return text, f"{min(values):g} to {max(values):g}" if values else ""
@@ -68,38 +60,14 @@ class ControlRun:
         return not math.isnan(self.estimate(statistic).value)
 
 
-def controls(
-    inputs: Inputs | Sequence[str | Path | Run] = (), config: str = "controls,crows", cs: bool = False
-) -> Study:
-    """Original and control groups of ss, cs and f; models are scored on the sets in `config`.
-
-    `cs` also scores cs of race and profession (tables 3 and 11), which takes ten times as long as the rest.
-    """
-    wanted = list(select_configs(config))
-    unknown = [name for name in wanted if name not in SETS]
-    if unknown:
-        raise ConfigError(f"{unknown[0]} is not a config with control groups. Choose from {', '.join(SETS)}.")
-    slow = [name for name in wanted if cs and name in _SLOW_CS]
-    twice = [name for name in wanted if name in TWO_READINGS]
-    batches = [
-        Batch(",".join(name for name in wanted if name not in slow)),
-        Batch(",".join(slow), Options(cs=True), "cs", ("masked",)),
-        Batch(",".join(twice), Options(rules=(OWN_NEGATION,)), OWN_NEGATION, ("masked",)),
-    ]
-    batches = [batch for batch in batches if batch.configs]
-    runs = collect_runs(inputs, "controls", batches, lambda run: run.manifest.config in SETS)
-    found = control_runs(runs)
+def controls(runs: Sequence[str | Path | Run] = ()) -> Study:
+    """Original and control groups of ss, cs and f."""
+    found = control_runs(collect_runs(runs, "controls", lambda run: run.manifest.config in SETS))
     groups = [one for one in found if one.reading == GROUPS]
     frequency, notes = _frequency(groups)
     tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]
-    figures: list[Panel] = []
-    for number, model in enumerate(dict.fromkeys(one.model for one in found), start=1):
-        own = [one.labelled for one in found if one.model == model]
-        for panel in (*control_scatters(own), *control_differences(own)):
-            figures.append(replace(panel, name=f"{panel.name}-{number}", title=f"{panel.title}, {model}"))
     title = "Do word-filling measures measure a stereotype?"
-    ordered = [one.labelled.run for one in found]
-    return make_study("controls", title, tables, figures, ordered, notes=notes)
+    return make_study("controls", title, tables, [one.run for one in found], notes=notes)
 
 
 def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
@@ -114,8 +82,7 @@ def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
         key = (number, list(SETS).index(config), reading != GROUPS)
         if key in found:
             raise ConfigError(f"{run.path} is the second run of {model} on {config}. Give only one.")
-        label = f"{SETS[config]}, {reading}" if config in TWO_READINGS else SETS[config]
-        found[key] = ControlRun(model, config, reading, LabelledRun(run, label, number))
+        found[key] = ControlRun(model, config, reading, run)
     return [found[key] for key in sorted(found)]
 
 
@@ -124,7 +91,7 @@ def _scores(table: str, found: Sequence[ControlRun]) -> Table:
     rows: list[Row] = []
     for one, (statistic, label) in product(found, table_texts()[table]["statistics"].items()):
         if one.has(statistic):
-            n = one.labelled.result["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
+            n = one.run.result["result"]["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
             paper = ("", "") if one.config in TWO_READINGS else one.printed(table, statistic)
             rows.append((SETS[one.config], label, one.model, one.estimate(statistic), int(n), *paper))
     return Table.create(table, rows)
@@ -149,7 +116,7 @@ def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> Row:
     Also the numbers of pairs with known and with unknown words. Of several samples with the same original
     pair the first counts.
     """
-    run = one.labelled.run
+    run = one.run
     scores = pd.DataFrame(sample_scores(run.table))[["ss_original", "ss_control", "f"]]
     scores = scores.set_index(run.table["id"].to_pandas())
     texts = rows.select_columns(["id", "original", "keywords", *FIELDS[:2]]).to_pandas().set_index("id")

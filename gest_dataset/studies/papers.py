@@ -39,8 +39,7 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.studies import stereoset
 from gest_dataset.studies.heuristics import parse_authors_labels
-from gest_dataset.studies.inputs import make_study
-from gest_dataset.studies.study import Study, Table, table_texts
+from gest_dataset.studies.study import Study, Table, make_study, table_texts
 from gest_dataset.studies.templates import read_authors_scores as read_gest_scores
 
 SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files
@@ -347,6 +346,5 @@ def papers_study(scores: str | Path | None = None) -> Study:
     ]
     used = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
     used |= dict.fromkeys(unavailable, "not computed")
-    return make_study(
-        "all", "What can be reproduced of the papers", tables, (), (), sources=used, notes=notes
-    )
+    title = "What can be reproduced of the papers"
+    return make_study("all", title, tables, sources=used, notes=notes)

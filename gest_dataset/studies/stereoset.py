@@ -8,7 +8,7 @@ score, any other model that of a next-sentence head if there is one.
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -29,17 +29,12 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs as MetricInputs
 from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
-from gest_dataset.models.pretrained import normalized_name
-from gest_dataset.probes.probe import Options
 from gest_dataset.probes.stereoset import METHODS
-from gest_dataset.published.models import hub_ids, rows_for_model
-from gest_dataset.report import headline_panels
-from gest_dataset.report.labels import LabelledRun
-from gest_dataset.runs.folder import Run, find_runs, sha256
+from gest_dataset.published.models import rows_for_model
+from gest_dataset.runs.folder import Run, sha256
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json
-from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
-from gest_dataset.studies.study import Row, Study, Table, table_texts
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
 
 # Names of the authors' files: model, their classes within and between sentences, language
 _FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")
@@ -76,15 +71,13 @@ class Entry:
     method: str
     result: Result
     printed: Mapping[str, Any]  # the paper's row of the same model, language and method, if any
-    run: Run | None  # if the result is that of one run
 
 
 def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
     """The run's own result of one test, else the statistic of all scores."""
     first, method = parts[0], parts[-1].method
-    run = first.run if len(parts) == 1 else None
-    if run is not None:
-        result: Result = run.result["result"]
+    if len(parts) == 1 and first.run is not None:
+        result: Result = first.run.result["result"]
     else:
         joined: Any = {name: list(chain(*(part.inputs[name] for part in parts))) for name in first.inputs}
         result = stereoset_icat(**joined)
@@ -93,82 +86,37 @@ def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
         # footnote 16: only table 7 has another method for the GPT-2 models
         if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP)):
             printed = row
-    return Entry(first.model, first.language, method, result, printed, run)
+    return Entry(first.model, first.language, method, result, printed)
 
 
 def _printed_rows(table: Mapping[str, Any], language: str) -> list[dict[str, Any]]:
     return [row for row in published.load(table["published"])["rows"] if row["language"] == language]
 
 
-def stereoset(
-    inputs: Inputs | Sequence[str | Path | Run] = (),
-    language: Sequence[str] = (),
-    nsp: Mapping[str, str] | None = None,
-    scores: str | Path | None = None,
-) -> Study:
-    """LMS, SS and ICAT of runs and models, and of the authors' files in `scores`.
-
-    Models are scored in the languages (default: the paper's models in theirs, others in all five). `nsp` maps
-    a model to its checkpoint with a next-sentence head, which is scored between sentences.
-    """
-    inputs = inputs if isinstance(inputs, Inputs) else Inputs(inputs)
-    heads = dict(nsp or {})
-    finished = find_runs(inputs.runs)
-    names = {run.manifest.model for run in finished}
-    for model, head in heads.items():
-        if model not in inputs.models and not {normalized_name(model), normalized_name(head)} <= names:
-            raise ConfigError(f"--nsp {model}={head} needs --model {model}, or runs of both models.")
-    checkpoints = [head for model, head in heads.items() if model in inputs.models]
+def stereoset(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
+    """LMS, SS and ICAT of runs, and of the authors' files in `scores`."""
     released, hashes = read_authors_scores(scores)
     family = FAMILIES["stereoset"]
-    runs = collect_runs(
-        replace(inputs, runs=finished, models=list(dict.fromkeys([*inputs.models, *checkpoints]))),
+    used = collect_runs(
+        runs,
         "stereoset",
-        _batches([model for model in inputs.models if model not in checkpoints], language, heads),
         lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is family,
-        others=released,
+        has_scores=bool(released),
     )
-    scored = scores_of_runs(runs, heads) + released
-    order = list(dict.fromkeys(part.model for part in scored))
-    found = [one for number in (2, 3) for one in entries(number, scored)]
-    labelled = [LabelledRun(one.run, one.model, order.index(one.model)) for one in found if one.run]
-    tables, figures = [_table(number, scored) for number in TABLES], list(headline_panels.stereoset(labelled))
+    scored = scores_of_runs(used) + released
+    tables = [_table(number, scored) for number in TABLES]
     title = "How stereotypical are models across languages?"
-    return make_study("stereoset", title, tables, figures, runs, sources=hashes)
+    return make_study("stereoset", title, tables, used, sources=hashes)
 
 
-def _batches(models: Sequence[str], languages: Sequence[str], heads: Mapping[str, str]) -> list[Batch]:
-    """Both tests for each model; between sentences causal models with both methods."""
-    unknown = [code for code in languages if code not in STEREOSET]
-    if unknown:
-        raise ConfigError(f"StereoSet has no language {unknown[0]!r}. Choose from {', '.join(STEREOSET)}.")
-    batches = []
-    for model in models:
-        printed = {code for handle, code in PRINTED_MODELS if model in hub_ids(handle)}
-        own = languages or [code for code in STEREOSET if code in printed] or STEREOSET
-        between = ",".join(f"stereoset_{code}_{BETWEEN}" for code in own)
-        both = ",".join(f"stereoset_{code}_{test}" for code in own for test in TESTS)
-        batches.append(Batch(both, models=(model,)))
-        batches.append(Batch(between, Options(intersentence=RATIO), RATIO, (CAUSAL,), (model,)))
-        if model in heads:
-            batches.append(Batch(between, models=(heads[model],)))
-    return batches
-
-
-def scores_of_runs(runs: Sequence[Run], heads: Mapping[str, str] | None = None) -> list[Scored]:
-    """The scores of the runs; those of a next-sentence checkpoint count as its model's."""
-    base = {normalized_name(head): normalized_name(model) for model, head in (heads or {}).items()}
-    names = dict(zip([run.manifest.model for run in runs], model_names(runs), strict=True))
-    metadata = {run.manifest.model: run.manifest.metadata for run in runs}
+def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:
     found = []
-    for run in runs:
+    for model, run in zip(model_names(runs), runs, strict=True):
         own, config = run.manifest.metadata, run.manifest.config
-        model = base.get(run.manifest.model, run.manifest.model)
         _, language, test = config.split("_")
         method = own["options"].get("intersentence") or METHODS[own["kind"]][0] if test == BETWEEN else ""
         inputs = statistic_inputs(MEASURES[run.manifest.measure], run.table, rows_of(config))
-        name = names.get(model, model.rpartition("/")[2])
-        found.append(Scored(name, language, test, method, own["kind"], inputs, metadata.get(model, {}), run))
+        found.append(Scored(model, language, test, method, own["kind"], inputs, own, run))
     return found
 
 
@@ -230,13 +178,9 @@ def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
 
 def _table(number: int, scored: Sequence[Scored]) -> Table:
     """A table of the paper, a row per number."""
-    found = entries(number, scored)
-    if number == EVERY_METHOD:  # models with one method only, which the paper does not print, are left out
-        models = [(one.model, one.language) for one in found]
-        found = [one for one in found if models.count((one.model, one.language)) > 1 or one.printed]
     table = TABLES[number]
     rows: list[Row] = []
-    for one in found:
+    for one in entries(number, scored):
         printed_rows = _printed_rows(table, one.language)
         comparable = [row for row in printed_rows if row.get("way", one.method) == one.method]
         method = (one.method,) if BETWEEN in table["tests"] else ()

@@ -2,11 +2,12 @@
 
 Contexts keep their BLANK, candidate words and targets are translated on their own, and a sentence is its
 context with the word in place of BLANK. Between sentences every sentence is translated. The authors protected
-BLANK with Amazon's terminology; here a context is sent with several markers until each BLANK comes back.
+BLANK with Amazon's terminology; here a context is sent with several markers until each BLANK comes back. Like
+the authors, rules check the place of BLANK and the punctuation.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,18 @@ import datasets
 import regex
 
 from gest_dataset.builders.config import FAMILIES, features_of
-from gest_dataset.builders.stereoset import BLANK, CANDIDATES, FIELDS, TESTS, config_name, source
+from gest_dataset.builders.stereoset import (
+    BLANK,
+    CANDIDATES,
+    FIELDS,
+    TESTS,
+    config_name,
+    source,
+    word_in_place,
+)
 from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
-from gest_dataset.data.card import card_header
+from gest_dataset.data.card import card_header, split_info
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.data.tables import read_table
@@ -27,8 +36,6 @@ from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, csv_text, folder_lock, write_file, write_json
-from gest_dataset.studies import stereoset_checks as checks
-from gest_dataset.studies.stereoset_checks import PROBLEMS
 from gest_dataset.studies.study import CARD, write_card
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
@@ -45,6 +52,28 @@ _MARKERS = (BLANK, f"[{BLANK}]", "XYZ")
 _FULL_STOP = regex.compile(r"(?<=\w)\s*[.。।]$")
 _KEYS = ("test", "id", "field")
 _COLUMNS = (*_KEYS, "source", "translation", "context", "problem", "left_out", "correction")
+
+MISSING = "no translation"
+LOST = "BLANK is missing, or there are too many"
+SAME_CANDIDATES = "two candidates are the same"
+NOT_IN_PLACE = "the word is not found in its sentence"
+MISPLACED = "BLANK is part of a word, or after the end of the sentence"
+END = "different punctuation at the end"
+# Whether a sample with the problem is left out
+PROBLEMS = dict.fromkeys((MISSING, LOST, SAME_CANDIDATES, NOT_IN_PLACE), True)
+PROBLEMS |= dict.fromkeys((MISPLACED, END), False)
+
+# The marks that end a sentence in any script
+_ENDS = {
+    **dict.fromkeys(".。．।։።", "."),
+    **dict.fromkeys("?？؟;", "?"),
+    **dict.fromkeys("!！", "!"),
+    "…": "…",
+}
+_CLOSING = regex.compile(r"[\s\p{Pe}\p{Pf}\p{Pi}\"'’]+$")
+# letters of scripts with spaces between words
+_LETTER = r"[[\p{L}\p{M}\p{N}\-]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"
+_MISPLACED = regex.compile(rf"(?V1){_LETTER}{BLANK}|{BLANK}{_LETTER}|[.!?…।。][\"'”»“]?\s+{BLANK}\W*$")
 
 
 @dataclass(frozen=True)
@@ -87,10 +116,10 @@ def translate_stereoset(
         ours |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
     owner = "a translation of StereoSet"
     check_work_folder(output / RECORD, ours, settings, "gest study translate-stereoset", owner)
-    corrected: Corrections = {}
-    for path in (output / CORRECTIONS, corrections):
-        if path is not None and (path == corrections or path.exists()):
-            corrected |= _read_corrections(path, english)
+    earlier = output / CORRECTIONS
+    corrected = _read_corrections(earlier, english) if earlier.exists() else {}
+    if corrections is not None:
+        corrected |= _read_corrections(corrections, english)
     markers = _MARKERS[:1] if is_file(system) else _MARKERS
 
     with folder_lock(output):
@@ -148,14 +177,14 @@ def _translate_test(
         for name in fields:
             correction, made = corrections.get((test, row["id"], name)), translations[row[name]]
             new[name] = correction or _text(name, made)
-            for kind in checks.check_text(name, row[name], new[name], language):
+            for kind in check_text(name, row[name], new[name]):
                 # a corrected text was checked by a person
                 if PROBLEMS[kind] or correction is None:
                     found.append((name, kind, f": {made.problem}" if made.problem else ""))
         if not any(PROBLEMS[kind] for _, kind, _ in found):
             for name in CANDIDATES.values() if test == WITHIN else ():
                 new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
-            found += [(name, kind, "") for name, kind in checks.check_candidates(new)]
+            found += [(name, kind, "") for name, kind in check_candidates(new)]
         for name, kind, detail in found:
             problem = {"test": test, "id": row["id"], "field": name, "source": row[name], "kind": kind}
             problem |= {"translation": new[name], "problem": f"{kind}{detail}", "correction": ""}
@@ -172,6 +201,44 @@ def _translate_test(
         "samples_by_problem": {kind: by_kind[kind] for kind in PROBLEMS if by_kind[kind]},
     }
     return TranslatedTest(test, translated, problems, counts)
+
+
+def check_text(field: str, source: str, translation: str) -> Iterator[str]:
+    """The problems of a translated field of a sample: a sentence, a context, a word or the target."""
+    if not translation.strip():
+        yield MISSING
+    elif field.endswith("_word"):
+        if BLANK in translation:
+            yield NOT_IN_PLACE
+    elif translation.count(BLANK) != source.count(BLANK):
+        yield LOST
+    elif field != "target":
+        if _end_mark(translation) != _end_mark(source):
+            yield END
+        if _MISPLACED.search(translation) and not _MISPLACED.search(source):
+            yield MISPLACED
+
+
+def check_candidates(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The problems of a row's candidates together, with their fields."""
+    within = "stereotype_word" in row
+    fields = {name: f"{name}_word" if within else name for name in CANDIDATES.values()}
+    texts = Counter(row[field].casefold() for field in fields.values())
+    for name, field in fields.items():
+        if texts[row[field].casefold()] > 1:
+            yield field, SAME_CANDIDATES
+        if within and word_in_place(row["context"], row[name]) != row[field]:
+            yield field, NOT_IN_PLACE
+
+
+def _end_mark(text: str) -> str:
+    """The mark at the end of a sentence, before quotation marks and brackets.
+
+    >>> _end_mark("“Stop!”"), _end_mark("Wait ..."), _end_mark("No end")
+    ('!', '…', '')
+    """
+    text = _CLOSING.sub("", text)
+    return "…" if text.endswith("..") else _ENDS.get(text[-1:], "")
 
 
 def _text(field: str, made: Translation) -> str:
@@ -212,21 +279,20 @@ def _write_folder(
     counts = {one.test: one.counts for one in tests}
     write_json(out / RECORD, record | {"tests": counts})
     problems = [problem for one in tests for problem in one.problems]
-    problems.sort(key=lambda problem: problem["left_out"], reverse=True)
     rows = [[problem[name] for name in _COLUMNS] for problem in problems]
     write_file(out / PROBLEMS_FILE, csv_text(_COLUMNS, rows))
     if corrections:
         cells = [(*key, text) for key, text in corrections.items()]
         write_file(out / CORRECTIONS, csv_text((*_KEYS, "correction"), cells))
-    configs = []
+    configs, infos = [], []
     for one in (one for one in tests if one.rows):
         name = config_name(one.test, language)
         data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
-        write_config(out, name, data.data.table)
-        reasons: dict[str, str] = {}  # by sample
-        for problem in one.problems:
-            if problem["left_out"] == "yes":
-                reasons.setdefault(problem["id"], problem["kind"])
+        path = write_config(out, name, data.data.table)
+        infos.append({"config_name": name, "splits": [split_info(path)]})
+        # the first problem of each sample that is left out
+        left_out = [problem for problem in reversed(one.problems) if problem["left_out"] == "yes"]
+        reasons = {problem["id"]: problem["kind"] for problem in left_out}
         new = NewConfig(
             name=name,
             family=FAMILIES["stereoset"],
@@ -240,6 +306,7 @@ def _write_folder(
     title = f"StereoSet in {LANGUAGES[language].name}"
     values = {"title": title, "system": system, "tests": counts, "left_out": PROBLEMS}
     values |= {"problems_file": PROBLEMS_FILE, "family": FAMILIES["stereoset"]}
-    values["header"] = card_header(title, [language, "en"], {new.name: len(rows) for new, rows in configs})
+    names = [new.name for new, _ in configs]
+    values["header"] = card_header(title, [language, "en"], names, dataset_info=infos)
     write_card(out, Path(__file__).with_name("stereoset_translation.md.jinja"), record["command"], **values)
     return configs

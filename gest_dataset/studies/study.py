@@ -1,10 +1,8 @@
 """What a study produces: tables next to the papers' numbers, and figures, in a folder.
 
-    DIR/study.json  everything but the drawings, with the signature, the versions and the command
+    DIR/study.json  the tables, with the signature, the versions and the command
     DIR/study.html  one self-contained page
-    DIR/NAME.csv    each table, and the numbers of each figure
-    DIR/NAME.svg    each figure
-    DIR/runs/       MODEL/CONFIG: the runs of models that the study scored, so that it resumes
+    DIR/NAME.csv    each table
 
 The titles, columns and notes of all tables are in `tables.yaml`.
 """
@@ -12,9 +10,9 @@ The titles, columns and notes of all tables are in `tables.yaml`.
 from __future__ import annotations
 
 import hashlib
-import math
+import logging
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,21 +21,22 @@ from typing import Any
 import yaml
 from jinja2 import StrictUndefined, Template
 
-from gest_dataset.measures.formatting import format_number
+from gest_dataset.errors import ConfigError
+from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
-from gest_dataset.report.panel import Panel, file_bytes, inline_svg
-from gest_dataset.runs.folder import check_work_folder, versions
+from gest_dataset.runs.folder import Run, check_work_folder, find_runs, versions
 from gest_dataset.runs.manifest import signature
 from gest_dataset.storage import LOCK, check_folder, csv_text, folder_lock, json_value, write_file, write_json
 from gest_dataset.version import __version__
 
-STUDY, PAGE, RUNS, CARD = "study.json", "study.html", "runs", "README.md"
+HOME = Path("gest-studies")
+STUDY, PAGE, CARD = "study.json", "study.html", "README.md"
+logger = logging.getLogger(__name__)
 
 # Printed numbers are texts, with the digits of print
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]
-UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 
 
 @cache
@@ -108,7 +107,6 @@ class Study:
     name: str
     title: str
     tables: tuple[Table, ...]
-    figures: tuple[Panel, ...] = ()
     notes: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -131,15 +129,16 @@ class Study:
 
     def write(self, folder: Path, command: Sequence[str]) -> Path:
         """Write the study into its folder, replacing an earlier one of the same name; return the page."""
-        old_files = check_study_folder(folder, self.name)
+        record = check_work_folder(
+            folder / STUDY, lambda path: True, {"study": self.name}, "gest study", "a study"
+        )
+        old_files = [Path(file).name for file in record["files"]] if record else []
+        check_folder(folder, {STUDY, PAGE, LOCK, *old_files}, "gest study")
         with folder_lock(folder):
             files = {f"{table.name}.csv": table.csv.encode() for table in self.tables}
-            for figure in self.figures:
-                files[f"{figure.name}.csv"] = figure.csv.encode()
-                files[f"{figure.name}.svg"] = file_bytes(figure.figure, "svg")
             values = {"study": self, "command": shlex.join(command), "version": __version__}
             template = load_template(Path(__file__).with_name("study.html.jinja"))
-            files[PAGE] = template.render(values, **page_assets(), inline_svg=inline_svg).encode()
+            files[PAGE] = template.render(values, **page_assets()).encode()
             content = self.to_json() | {"settings": {"study": self.name}, "versions": versions()}
             write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
@@ -149,12 +148,75 @@ class Study:
         return folder / PAGE
 
 
-def check_study_folder(folder: Path, name: str) -> list[str]:
-    """Create a study's folder, or list the files of the study of that name; refuse any other folder."""
-    record = check_work_folder(folder / STUDY, lambda path: True, {"study": name}, "gest study", "a study")
-    files = [Path(file).name for file in record["files"]] if record else []
-    check_folder(folder, {STUDY, PAGE, RUNS, LOCK, *files}, "gest study")
-    return files
+def collect_runs(
+    runs: Sequence[str | Path | Run],
+    study: str,
+    suitable: Callable[[Run], bool],
+    group: Callable[[Run], Hashable] | None = None,
+    has_scores: bool = False,
+) -> list[Run]:
+    """The finished runs in the folders, less those that do not suit the study (with a warning).
+
+    Two runs of one model in a `group` are an error. A study that `has_scores` of the authors needs no runs.
+    """
+    suitable_runs: list[Run] = []
+    by_config: dict[str, Run] = {}
+    by_model: dict[Hashable, Run] = {}
+    for run in find_runs(runs):
+        manifest = run.manifest
+        if not suitable(run):
+            about = manifest.measure, manifest.about
+            logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
+            continue
+        suitable_runs.append(run)
+        other = by_config.setdefault(manifest.config, run)
+        if other.manifest.data_fingerprint != manifest.data_fingerprint:
+            raise ConfigError(f"{other.path} and {run.path} use two versions of {manifest.config}.")
+        # a copy under another name has the same hash of weights
+        identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
+        if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
+            names = f"{other.manifest.model}, {manifest.model}"
+            raise ConfigError(f"Two runs are of the same model on {manifest.about} ({names}). Give only one.")
+    if not (suitable_runs or has_scores):
+        raise missing_runs(study)
+    return suitable_runs
+
+
+def missing_runs(study: str, *notes: str) -> ConfigError:
+    """The error of a study without the runs that it needs: the commands that make them."""
+    commands = [*table_texts()["commands"][study], f"gest study {study} runs"]
+    return ConfigError("\n".join(["There are no runs for this study. Make them first:", *commands, *notes]))
+
+
+def model_names(runs: Sequence[Run]) -> list[str]:
+    """The short names of the runs' models; with owner and revision where several would be the same."""
+    ids = []
+    for run in runs:
+        revision = run.manifest.metadata.get("requested_revision")
+        ids.append(f"{run.manifest.model.rstrip('/')}@{revision}" if revision else run.manifest.model)
+    short = {model: model.rstrip("/").rpartition("/")[2] or model for model in ids}
+    return [short[model] if [*short.values()].count(short[model]) == 1 else model for model in ids]
+
+
+def make_study(
+    name: str,
+    title: str,
+    tables: Sequence[Table],
+    runs: Sequence[Run] = (),
+    models: Sequence[str] = (),
+    sources: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> Study:
+    """A study of runs (of `models`, by default with their short names); empty tables are left out."""
+    limitations: dict[str, None] = {}
+    for model, run in zip(models or model_names(runs), runs, strict=False):
+        if limit := run.manifest.settings.get("limit"):
+            limitations[f"{model}: only the first {limit:,} samples of a config; the paper uses all."] = None
+        if run.manifest.metadata.get("toy"):
+            limitations[f"{model} is {TOY_NOTE}."] = None
+    used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
+    shown = tuple(table for table in tables if table.rows)
+    return Study(name, title, shown, (*limitations, *notes), used)
 
 
 def write_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:

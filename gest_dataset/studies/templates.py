@@ -19,19 +19,15 @@ import pandas as pd
 
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import wide_scores
-from gest_dataset.measures.stereotype_rate import TEMPLATES
-from gest_dataset.report.figures import Chart, Rows, draw_charts
 from gest_dataset.report.labels import label_runs
-from gest_dataset.report.panel import Panel, make_panel
-from gest_dataset.report.stereotype_panels import COLOURS, NAMES
 from gest_dataset.runs.folder import Run, sha256
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study
-from gest_dataset.studies.study import Row, Study, Table
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 AUTHORS_CONFIG = "en_1_0"
 _FILE = re.compile(r"(.+)_template-(\d+)\.txt")
@@ -69,25 +65,22 @@ def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFra
     return found, {path.name: sha256(path.read_bytes()) for paths in files.values() for path in paths}
 
 
-def templates(inputs: Inputs | Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
+def templates(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
     """The agreement of templates and models: runs in English, and the authors' files in `scores`."""
     released, hashes = read_authors_scores(scores)
-    runs = collect_runs(
-        inputs,
+    found = collect_runs(
+        runs,
         "templates",
-        [Batch("en")],
         lambda run: run.manifest.measure == TEMPLATES.name,
         group=lambda run: TEMPLATES.name,
-        others=released,
+        has_scores=bool(released),
     )
-    models = {one.label: wide_scores(one.run.table) for one in label_runs(runs)}
+    models = {one.label: wide_scores(one.run.table) for one in label_runs(found)}
     names = [*models, *released]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
-    models |= released
-    figures = _rank_boxes(complete_ln_q(models))
-    title = "Do the templates agree?"
-    return make_study("templates", title, agreement_tables(models), figures, runs, names, hashes)
+    tables = agreement_tables(models | released)
+    return make_study("templates", "Do the templates agree?", tables, found, names, hashes)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:
@@ -143,16 +136,3 @@ def _correlations(scores: pd.DataFrame, ln_q: pd.DataFrame) -> Iterator[Table]:
             mean = Estimate(*mean_correlation(ln_q.to_numpy(), weighted))
             rows.append(("mean over templates", None, mean, None, None, "0.83"))
         yield Table.create(name, rows)
-
-
-def _rank_boxes(ln_q: pd.DataFrame) -> list[Panel]:
-    """Box plots of the feminine ranks of all models and templates (figure 5 of the paper)."""
-    ranks = ln_q.rank().T
-    if len(ranks) < 2:
-        return []
-    axis = "feminine rank: 1 is the most feminine of the 16"
-    chart = Chart(axis, x_limits=(0.4, 16.6), x_ticks=range(1, 17), boxes=ranks.to_numpy())
-    figure, _ = draw_charts([chart], 5.0, rows=Rows(NAMES, COLOURS))
-    rows = [[*name, *values] for name, values in zip(ranks.index, ranks.to_numpy().tolist(), strict=True)]
-    headings = ["model", "template", *(f"rank_{number}" for number in STEREOTYPES)]
-    return [make_panel("study-ranks", figure, rows, "rank-boxes", headings, n=len(rows))]

@@ -21,18 +21,16 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.gest import MASCULINE_RATE, PAIRS, TEMPLATES
 from gest_dataset.measures.grid import EMPTY, Estimate
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import wide_scores
-from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study
-from gest_dataset.studies.study import Row, Study, Table
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 from gest_dataset.studies.templates import AUTHORS_CONFIG, read_authors_scores
 
 MT, MLM, GLM, SLAVIC = "MT systems", "English MLMs", "English GLMs", "Slavic MLMs"  # rows of table 3
@@ -82,7 +80,7 @@ class Scores:
 
 
 def topical(
-    inputs: Inputs | Sequence[str | Path | Run] = (),
+    runs: Sequence[str | Path | Run] = (),
     words: Sequence[str] = FAMILY_WORDS,
     scores: str | Path | None = None,
 ) -> Study:
@@ -94,15 +92,14 @@ def topical(
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
     released, hashes = read_authors_scores(scores)
-    runs = collect_runs(
-        inputs,
+    used = collect_runs(
+        runs,
         "topical",
-        [Batch("en")],
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
         group=lambda run: (run.manifest.measure, run.manifest.language),
-        others=released,
+        has_scores=bool(released),
     )
-    found = [_scores_of_run(one) for one in label_runs(runs)]
+    found = [_scores_of_run(one) for one in label_runs(used)]
     for name, scores_of_model in released.items():
         kind = MLM if 1 in scores_of_model else GLM
         found.append(Scores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
@@ -118,7 +115,7 @@ def topical(
     table = Table.create("topical", rows, words=", ".join(words))
     tables = [table, _like_table_3(found, words), *_explanations(models)]
     sources = {"words": ", ".join(words)} | hashes
-    return make_study("topical", "Is it the topic?", tables, (), runs, [one.name for one in found], sources)
+    return make_study("topical", "Is it the topic?", tables, used, [one.name for one in found], sources)
 
 
 def _scores_of_run(one: LabelledRun) -> Scores:

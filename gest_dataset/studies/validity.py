@@ -23,39 +23,34 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import DataError
+from gest_dataset.measures.gest import TEMPLATES, WINOBIAS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results, wide_scores
-from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
-from gest_dataset.report.figures import Chart, Mark, draw_charts, legend_entry, series_style
-from gest_dataset.report.panel import Panel, make_panel
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.inputs import Batch, Inputs, collect_runs, make_study, model_names
-from gest_dataset.studies.study import UNDEFINED, Row, Study, Table
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, missing_runs, model_names
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
 _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
-_MAX_LEGEND = 6
 
 
-def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
+def validity(runs: Sequence[str | Path | Run] = ()) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs of both."""
     measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
-    runs = collect_runs(
-        inputs,
+    found = collect_runs(
+        runs,
         "validity",
-        [Batch("en,winobias")],
         lambda run: run.manifest.measure == measures.get(run.manifest.config, WINOBIAS.name),
         group=lambda run: run.manifest.config,
     )
     by_model: dict[str, dict[str, Run]] = {}
-    for name, run in zip(model_names(runs), runs, strict=True):
+    for name, run in zip(model_names(found), found, strict=True):
         by_model.setdefault(name, {})[run.manifest.config] = run
     rates = rates_of_models(by_model)
     notes = [
@@ -64,12 +59,12 @@ def validity(inputs: Inputs | Sequence[str | Path | Run] = ()) -> Study:
         if name not in set(rates["model"])
     ]
     if rates.empty:
-        raise ConfigError("\n".join(["The study needs models with runs on en and on winobias.", *notes]))
+        raise missing_runs("validity", *notes)
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
     title = "Does g_s predict the WinoBias rate?"
-    return make_study("validity", title, tables, [_figure(rates)], runs, notes=notes)
+    return make_study("validity", title, tables, found, notes=notes)
 
 
 def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
@@ -131,7 +126,7 @@ def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     pairs = np.array([first, second], dtype=float)
     pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
     if pairs.shape[1] < 3 or (np.ptp(pairs, axis=1) == 0).any():
-        return UNDEFINED, math.nan
+        return Estimate(math.nan, math.nan, math.nan), math.nan
     result = stats.pearsonr(*pairs)
     r = float(result.statistic)
     if pairs.shape[1] < LEAST_MODELS:
@@ -160,22 +155,3 @@ def _correlations(rates: pd.DataFrame) -> tuple[Table, Table]:
         Table.create("validity", rows, least=LEAST_MODELS),
         Table.create("stereotypes", by_stereotype, columns=columns),
     )
-
-
-def _figure(rates: pd.DataFrame) -> Panel:
-    """g_s of GEST and of WinoBias, a point per model, for each config (figure 8 of the paper)."""
-    styles = {model: series_style(number) for number, model in enumerate(rates["model"].unique())}
-    charts = []
-    for config, own in rates.groupby("config", sort=False):
-        marks = [
-            Mark(g_s, mean, f"{model}: {g_s}, {mean}", styles[model] | {"linewidth": 1.2})
-            for model, g_s, mean in zip(own["model"], own["g_s"], own[MEAN], strict=True)
-        ]
-        title = str(config).removeprefix("winobias_").replace("_", ", ")
-        charts.append(Chart("g_s, GEST", marks, "g_s, WinoBias", title, x_scale="ratio", y_scale="ratio"))
-    legend = [legend_entry(model, **style) for model, style in styles.items()]
-    figure, note = draw_charts(charts, 4.4, legend if len(legend) <= _MAX_LEGEND else [])
-    points = rates[["model", "config", "g_s", MEAN]].itertuples(index=False, name=None)
-    rows = [[model, config, *g_s, *mean] for model, config, g_s, mean in points]
-    words: dict[str, Any] = {"note": note, "n": len(charts), "models": len(styles)}
-    return make_panel("study-validity", figure, rows, "validity-figure", **words)

@@ -20,6 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from gest_dataset.errors import ModelError
 from gest_dataset.models.device import BATCH_TOKENS, pick_device, pick_dtype
 from gest_dataset.models.loading import SEQ2SEQ, LoadedModel, load_empty_model
+from gest_dataset.models.prefix_sharing import longest_continuations
 from gest_dataset.models.scores import make_request
 from gest_dataset.probes.options import applicable_rules
 from gest_dataset.probes.queries import Input
@@ -87,6 +88,9 @@ def measure_work(loaded: LoadedModel, config: str, model: SuiteModel) -> Work:
                 key = Input(query.input_ids, query.decoder_ids, query.type_ids)
                 positions[key].update(query.positions if query.normalise else ())
     inputs = list(positions)
+    if kind == "causal":  # a text that begins another one is not computed on its own
+        longest = longest_continuations([one.input_ids for one in inputs])
+        inputs = [inputs[index] for index in sorted(set(longest))]
     tokens = sum(len(one.input_ids) for one in inputs)
     decoded = sum(len(one.decoder_ids or ()) for one in inputs)
     size = loaded.model.config.get_text_config()

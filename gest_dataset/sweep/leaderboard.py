@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from gest_dataset.data.folder import write_table
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, TOY_NOTE, format_distinct, format_number
@@ -40,14 +38,11 @@ _DRAWS_PER_PAIR = 80
 _POINTS = ("value", "low", "high", "zone_low", "zone_high")
 _ENDS = {"value": "", "low": "_low", "high": "_high"}  # of a number's names in a result
 _SIZES = ("d", "d_low", "d_high")
-_COUNTS = ("scored", "samples", "limit", "parameters")
 COLUMNS = (
     *("name", "model", "revision", "config", "template", "status", "metric", *_POINTS, *_SIZES, "verdict"),
     *("scored", "samples", "limit", "kind", "parameters", "dtype", "device", "seconds"),
     *("commit", "signature", "reason"),
 )
-_TYPES = dict.fromkeys((*_POINTS, *_SIZES, "seconds"), pa.float64()) | dict.fromkeys(_COUNTS, pa.int64())
-_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in COLUMNS])
 _DIFFERENCES = (
     *("config", "name", "baseline", "templates", "metric", "value", "baseline_value", "difference"),
     *("low", "high", "ratio", "ratio_low", "ratio_high", "p", "p_holm", "n", "missing"),
@@ -63,15 +58,16 @@ def write_leaderboard(
     """Write the page and the tables from the run folders, and return the lines of leaderboard.csv."""
     lines = read_lines(cells, folder)
     differences, notes = compare_models(lines, folder)
-    table = pa.Table.from_pylist(lines, _SCHEMA)
-    write_table(folder / "leaderboard.parquet", table)
     rows = []
     for one in differences:
         found, templates = one.comparison, "+".join(map(str, one.templates))
         values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
         numbers = (found.p_value, one.p_holm, one.n, one.missing)
         rows.append((one.config, one.run, one.baseline, templates, *values, *numbers))
-    write_file(folder / "leaderboard.csv", csv_text(COLUMNS, (line.values() for line in table.to_pylist())))
+    write_file(
+        folder / "leaderboard.csv",
+        csv_text(COLUMNS, ([line.get(name) for name in COLUMNS] for line in lines)),
+    )
     write_file(folder / "differences.csv", csv_text(_DIFFERENCES, rows))
     write_file(folder / PAGE, render_page(title, lines, differences, notes, command))
     return lines

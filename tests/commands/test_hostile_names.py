@@ -101,7 +101,7 @@ def test_compare_and_report(wide: Gest, honest_run: Path, tmp_path: Path) -> Non
     assert_harmless(done.stdout, done.stderr)
     content = json.loads(wide("compare", *runs, "--json").stdout)["differences"][0]
     assert (content["baseline"], content["run"]) == names
-    figures = ("--figures", "figures", "--format", "svg,csv,tex")
+    figures = ("--figures", "figures")
     done = wide("report", *runs, "--output", "all.html", *figures)
     assert done.returncode == 0, done.stderr
     assert_harmless(done.stdout, done.stderr, (tmp_path / "all.html").read_text(encoding="utf-8"))

@@ -229,7 +229,7 @@ def test_an_interrupted_run_translates_and_parses_nothing_twice(
             tail = "\t_\tX\t_\t_\t0\troot\t_\t_"
             yield {text: "\n".join(f"{i}\t{word}{tail}" for i, word in enumerate(text.split(), 1)) + "\n\n"}
 
-    parsers = {**module.PARSERS, "stanza": lambda language, model: Parser("counting", parse)}
+    parsers = {**module.PARSERS, "counting": lambda language, model: Parser("counting", parse)}
     monkeypatch.setattr(module, "PARSERS", parsers)
     monkeypatch.setattr(systems, "cache_directory", lambda: tmp_path / "store" / "datasets")
     monkeypatch.setitem(services.SERVICES, "deepl", replace(services.SERVICES["deepl"], texts=10))
@@ -237,7 +237,7 @@ def test_an_interrupted_run_translates_and_parses_nothing_twice(
     with loopback.serving(loopback.deepl) as server:
         server.script = [loopback.deepl, loopback.deepl, (456, {}, {"message": "Quota exceeded"})]
         monkeypatch.setenv("DEEPL_SERVER_URL", server.url)
-        arguments = ("masculine-rate", "--system", "deepl", "--language", "sk", "--parser", "stanza")
+        arguments = ("masculine-rate", "--system", "deepl", "--language", "sk", "--parser", "counting")
         done = gest(*arguments, "--output", "run")
         assert done.returncode == 1
         assert "DeepL has no quota left" in done.stderr

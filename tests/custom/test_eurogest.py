@@ -116,13 +116,13 @@ def test_frames_without_gender(copy: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["slovak.csv", "sk.parquet", "data/Slovak.parquet"],
+    ["slovak.csv", "sk.parquet", "data/Slovak-00000-of-00001.parquet", "default/Slovak/0000.parquet"],
 )
-def test_files_are_found_by_their_name(path: str, tmp_path: Path) -> None:
+def test_files_are_found_by_the_language_in_their_path(path: str, tmp_path: Path) -> None:
     file = tmp_path / "copy" / path
     file.parent.mkdir(parents=True)
     file.write_bytes(as_parquet(SLOVAK) if file.suffix == ".parquet" else as_csv(SLOVAK))
-    for given in (tmp_path / "copy", file):
+    for given in (tmp_path / "copy", file.parent if "0000" in file.stem else file):
         (done,) = import_eurogest(given)
         assert done.language == "sk"
         assert [config.published_rows for config in done.configs] == [1, 2]

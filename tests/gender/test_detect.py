@@ -95,7 +95,7 @@ def test_wrong_names() -> None:
     with pytest.raises(ConfigError, match=r"no parser 'spacy'; choose one of udpipe, conllu"):
         detect(["Som doma."], "sk", "spacy")
     assert languages() == ["be", "bg", "cs", "hr", "pl", "ru", "sk", "sl", "sr", "uk"]
-    assert set(PARSERS) == {"udpipe", "conllu", "stanza", "trankit"}
+    assert set(PARSERS) == {"udpipe", "conllu", "trankit"}
 
 
 PROBLEMS = {

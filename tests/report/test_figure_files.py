@@ -16,19 +16,18 @@ from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.latexwalker import LatexEnvironmentNode, LatexWalker
 
 import gest_dataset
-from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.report.page import results_table
 from gest_dataset.report.panels import panels_of
-from gest_dataset.report.style import COLUMNS, DOUBLE, SINGLE, Layout, use_layout
+from gest_dataset.report.style import COLUMNS, Layout, use_layout
 from gest_dataset.runs.folder import Run, read_run
 from tests.support import fits, report_runs
 
 SMALL = "bert-demo_sk_pairs"
 HOSTILE = r"<script> $x_1$ \input{x} % & ^^41 ~ # -- {"
-POINTS = {SINGLE.name: 7.7 / 2.54 * 72, DOUBLE.name: 16 / 2.54 * 72}
+POINTS = {layout.name: layout.width * 72 for layout in COLUMNS}
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +37,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The figures of one run of pairs, in the default formats."""
+    """The figures of one run of pairs."""
     out = tmp_path_factory.mktemp("figures")
     gest_dataset.report([runs / SMALL], out / "r.html", out / "figures")
     return out / "figures"
@@ -99,13 +98,6 @@ def test_equal_runs_give_equal_bytes_in_another_process(runs: Path, folder: Path
     subprocess.run([sys.executable, "-c", script, *map(str, arguments)], env=environment, check=True)
     for path in folder.iterdir():
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
-
-
-@pytest.mark.parametrize("formats", [["pdf", "docx"], []])
-def test_unknown_formats_are_refused(runs: Path, tmp_path: Path, formats: list[str]) -> None:
-    with pytest.raises(ConfigError, match=r"Choose from pdf, svg, png, csv, tex\."):
-        gest_dataset.report([runs / SMALL], tmp_path / "r.html", tmp_path / "out", formats)
-    assert not (tmp_path / "r.html").exists()
 
 
 # --- the layout

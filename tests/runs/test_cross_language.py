@@ -1,11 +1,10 @@
-"""Comparing languages on the sources that all of them have, and the sources that differ most."""
+"""Comparing languages on the sources that all of them have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -51,7 +50,7 @@ def by_source(run: Run) -> pd.DataFrame:
     return frame.assign(source=sources_of(run, frame)).set_index("source").sort_index()
 
 
-def test_languages_are_joined_by_source(runs: dict[str, Run]) -> None:
+def test_languages_are_joined_by_source(runs: dict[str, Run], capsys: pytest.CaptureFixture[str]) -> None:
     compared = gest_dataset.compare([runs["sk"].path, runs["uk"].path])
     (found,) = compared.differences
     b, a = (by_source(runs[language]) for language in ("sk", "uk"))
@@ -64,6 +63,9 @@ def test_languages_are_joined_by_source(runs: dict[str, Run]) -> None:
     assert (found.n, found.missing, found.templates) == (80, 0, ())
     assert compared.languages == ("sk", "uk")
     assert len(found.by_stereotype) == 16
+    command._show(compared)
+    text = "2 languages: sk, uk, compared on the 80 sources that all of them have."
+    assert text in capsys.readouterr().out
 
 
 def test_sources_that_one_language_lacks_are_left_out(runs: dict[str, Run]) -> None:
@@ -88,35 +90,6 @@ def test_several_pairs_of_a_source_are_averaged(runs: dict[str, Run]) -> None:
     assert after.n == before.n == 80
     expected = (before.comparison.low, before.comparison.high)
     assert (after.comparison.low, after.comparison.high) == pytest.approx(expected)
-
-
-def level(run: Run, place: int) -> Run:
-    """Scores that are the source's own, the same in all languages but for a language's level and noise."""
-    sources = sorted(by_source(run).index)
-    own = dict(zip(sources, np.random.default_rng(0).normal(size=len(sources)), strict=True))
-    noise = 0.3 * np.random.default_rng([1, place]).normal(size=len(run.table))
-
-    def scores(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.assign(log_ratio=sources_of(run, frame).map(own) + place + noise)
-
-    return changed(run, scores)
-
-
-def test_a_planted_item_is_listed(runs: dict[str, Run], capsys: pytest.CaptureFixture[str]) -> None:
-    sources = sorted(by_source(runs["uk"]).index)
-    even = [level(runs[language], place) for place, language in enumerate(LANGUAGES)]
-
-    def move(frame: pd.DataFrame) -> pd.DataFrame:
-        shift = 5.0 * (sources_of(runs["uk"], frame) == sources[33])
-        return frame.assign(log_ratio=frame["log_ratio"] + shift)
-
-    compared = gest_dataset.compare([*even[:2], changed(even[2], move)])
-    assert (compared.items[0]["source"], compared.items[0]["language"]) == (sources[33], "uk")
-    command._show(compared)
-    text = " ".join(capsys.readouterr().out.split())
-    assert "3 languages: sk, sl, uk, compared on the 80 sources that all of them have." in text
-    assert "The 20 sources that differ most between languages" in text
-    assert f"uk +{compared.items[0]['z']:.1f} {sources[33]}" in text
 
 
 def test_what_cannot_be_compared(runs: dict[str, Run]) -> None:

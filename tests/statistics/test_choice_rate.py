@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gest_dataset.measures.masculine_rate import CHOICE
+from gest_dataset.measures.gest import CHOICE
 from gest_dataset.measures.result import compute_result, with_verdict
 from gest_dataset.statistics import choice_rate
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance

@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +17,6 @@ from gest_dataset.builders.controls import FIELDS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.runs import read_run
-from gest_dataset.runs.folder import default_folder
 from gest_dataset.studies.controls import control_runs, controls, keyword_frequency
 from tests.conftest import Cached
 from tests.studies.planting import cells, value
@@ -27,14 +25,16 @@ from tests.support import zoo
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def inputs(folder: Path, *models: str | Path, **more: Any) -> studies.Inputs:
-    return studies.Inputs(models=[str(model) for model in models], folder=folder, **more)
+def study_of(folder: Path, model: str | Path, config: str) -> studies.Study:
+    """The study of a run of the model on the config."""
+    gest_dataset.score(str(model), config, device="cpu", output=folder / config)
+    return controls([folder])
 
 
 def test_tables_match_the_samples(tmp_path: Path) -> None:
     """ss, csk, f in log10, rates and correlations, computed here from the table of the run."""
-    study = controls(inputs(tmp_path / "study", zoo.directory("bert")), "stereoset_control_race")
-    run = read_run(next((tmp_path / "study" / "runs").glob("*/stereoset_control_race")))
+    study = study_of(tmp_path, zoo.directory("bert"), "stereoset_control_race")
+    run = read_run(tmp_path / "stereoset_control_race")
     columns = {name: run.table[f"logp_{name}"].to_numpy() / math.log(10) for name in FIELDS}
     original = columns["original_stereotype"] - columns["original_antistereotype"]
     control = columns["control_stereotype"] - columns["control_antistereotype"]
@@ -59,10 +59,17 @@ def test_tables_match_the_samples(tmp_path: Path) -> None:
 def test_both_readings(tmp_path: Path) -> None:
     model = str(zoo.directory("bert"))
     name = "crows_control_negation"
-    study = controls(inputs(tmp_path / "study", model), name)
-    for reading, rules in (("group against group", ()), ("sentence against its negation", "own-negation")):
-        result = gest_dataset.score(model, name, rules=rules, device="cpu").result()
-        (row,) = cells(study, "readings", score="cs μ control")
+    once = study_of(tmp_path, model, name)
+    assert "readings" not in [table.name for table in once.tables]
+    negations = tmp_path / "negations"
+    gest_dataset.score(model, name, rules="own-negation", device="cpu", output=negations)
+    study = controls([tmp_path])
+    (row,) = cells(study, "readings", score="cs μ control")
+    for reading, folder in (
+        ("group against group", tmp_path / name),
+        ("sentence against its negation", negations),
+    ):
+        result = read_run(folder).result["result"]
         assert row[reading].value == pytest.approx(result["cs_mu_control"] / math.log(10))
     # the table of the paper has the reading that the paper defines, and nothing of print beside it
     assert {row["set"] for row in cells(study, "cs")} == {"CS Negation"}
@@ -70,16 +77,14 @@ def test_both_readings(tmp_path: Path) -> None:
     assert row["value"] == cells(study, "readings", score="cs μ control")[0]["group against group"]
     assert row["paper's models"] == ""
     assert cells(study, "readings", score="cs μ control")[0]["paper's models"] == "-0.058 to 0.63"
-    once = controls([tmp_path / "study" / "runs" / default_folder(model).name])
-    assert "readings" not in [table.name for table in once.tables]
 
 
 def test_printed_numbers_of_the_same_model(cached: Cached, tmp_path: Path) -> None:
     cached(zoo.directory("bert"), "FacebookAI/roberta-base")
-    study = controls(inputs(tmp_path / "study", "FacebookAI/roberta-base"), "stereoset_control_gender")
+    study = study_of(tmp_path / "paper", "FacebookAI/roberta-base", "stereoset_control_gender")
     (row,) = cells(study, "ss", score="ss μ original")
     assert (row["paper"], row["paper's models"]) == ("0.84 ± 0.19", "0.26 to 0.84")
-    other = controls(inputs(tmp_path / "other", zoo.directory("bert")), "stereoset_control_gender")
+    other = study_of(tmp_path / "other", zoo.directory("bert"), "stereoset_control_gender")
     assert cells(other, "ss", score="ss μ original")[0]["paper"] == ""
 
 

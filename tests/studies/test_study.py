@@ -23,7 +23,7 @@ TABLE = Table(
     (("bert", Estimate(0.5, 0.25, 0.75), 16, "0.50"), ("=gpt", Estimate(0.5, math.nan, math.nan), None, "")),
     "A note.",
 )
-TOY = Study("toy", "A toy", (TABLE,), (), ("One was left out.",), {"a": "1"})
+TOY = Study("toy", "A toy", (TABLE,), ("One was left out.",), {"a": "1"})
 
 
 def test_estimates_are_three_columns_in_the_file_and_two_for_people() -> None:

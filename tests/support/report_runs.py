@@ -18,6 +18,9 @@ import torch
 from filelock import FileLock
 
 import gest_dataset
+from gest_dataset.report.labels import label_runs
+from gest_dataset.report.panels import panels_of
+from gest_dataset.runs.folder import find_runs
 from tests.conftest import MANIFEST, MIRROR
 from tests.support import planted, zoo
 
@@ -74,7 +77,10 @@ def _make(directory: Path) -> None:
         path = directory / "runs" / f"{model}-{config}"
         gest_dataset.score(str(zoo.directory(model)), config, device="cpu", output=path)
     translated(directory / "runs" / "translated")
-    gest_dataset.report([directory / "runs"], directory / "r.html", directory / "figures", ["csv"])
+    gest_dataset.report([directory / "runs"], directory / "r.html")
+    (directory / "figures").mkdir()
+    for panel in panels_of(label_runs(find_runs([directory / "runs"]))):  # without the drawings
+        (directory / "figures" / f"{panel.name}.csv").write_text(panel.csv, encoding="utf-8")
 
 
 def translated(path: Path) -> Path:

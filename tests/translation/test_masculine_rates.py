@@ -17,7 +17,7 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.masculine_rate import detector_bounds
 from gest_dataset.translation import systems
@@ -144,7 +144,7 @@ def test_sentences_are_joined_by_either_text() -> None:
 @pytest.mark.usefixtures("one_thread")
 def test_metric_translates_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With random weights nothing is Slovak; with cached translations of a real system it is."""
-    monkeypatch.setattr(systems, "default_folder", lambda: tmp_path / "store")
+    monkeypatch.setattr(systems, "cache_directory", lambda: tmp_path / "store" / "datasets")
     model = str(translators.directory("nllb"))
     metric = evaluate.load("gest_masculine_rate")
     options = {"model_id": model, "config": "sk_translations", "device": "cpu"}
@@ -160,7 +160,7 @@ def test_metric_translates_with_a_model(tmp_path: Path, monkeypatch: pytest.Monk
         experiment.translator,
         translate=lambda texts: iter([[Translation(t, by_text[t]) for t in texts]]),
     )
-    (tmp_path / "store" / "translations.sqlite3").unlink()
+    (tmp_path / "store" / "translations" / "translations.sqlite3").unlink()
     monkeypatch.setattr(systems, "closing", nullcontext)
     systems.translate_all(list(by_text), fake, "sk")
     result = metric.compute(**options, convention="published")

@@ -15,6 +15,7 @@ from tests.validation.checks import model_checks
 from tests.validation.faults import FAULTS, first_failed
 from tests.validation.models import FULL, QUICK, train_keyword_model, train_world_model
 from tests.validation.toy_model import make_toy_model
+from tests.validation.verdicts import VERDICT_FAULTS, failed_verdict_check, verdict_checks
 
 
 def main() -> int:
@@ -38,8 +39,12 @@ def main() -> int:
         for check in model_checks(model):
             typer.echo(check)
             failures += not check.passed
-    for name, plant in FAULTS.items():
-        caught = first_failed(quick_models, plant)
+    for check in verdict_checks():
+        typer.echo(check)
+        failures += not check.passed
+    caught_by = {name: first_failed(quick_models, plant) for name, plant in FAULTS.items()}
+    caught_by |= {name: failed_verdict_check(name) for name in VERDICT_FAULTS}
+    for name, caught in caught_by.items():
         failures += caught is None
         typer.echo(f"{'ok  ' if caught else 'FAIL'}  fault {name!r}: {caught or 'not caught'}")
     typer.echo(f"{failures} failures" if failures else "All checks hold, and all faults are caught.")

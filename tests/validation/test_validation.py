@@ -20,6 +20,7 @@ from tests.validation.checks import model_checks, rate_checks
 from tests.validation.corpus import WORLDS, Question, log_g_s, planted_sentences
 from tests.validation.faults import FAULTS, first_failed
 from tests.validation.models import QUICK, Limits, Model, train_world_model
+from tests.validation.verdicts import VERDICT_FAULTS, failed_verdict_check, verdict_checks
 
 # The models of QUICK with fewer sentences. The first one learns them; the others are trained briefly and only
 # test how the package reads a model
@@ -134,3 +135,24 @@ def test_each_fault_is_caught(fault: str, models: list[Model]) -> None:
     check = first_failed(models, FAULTS[fault])
     assert check is not None
     assert CAUGHT_BY.get(fault, "") in f"{check.where}: {check.what}"
+
+
+# Verdicts, gates and early stops
+
+CAUGHT_VERDICTS = {
+    "mixed placebo table": "placebo words",
+    "zone of a mean": "four templates",
+    "gate without a least spread": "a gate",
+    "stop rule that peeks": "an early stop",
+}
+
+
+def test_checks_of_verdicts_hold() -> None:
+    assert failed(verdict_checks()) == set()
+
+
+@pytest.mark.parametrize("fault", VERDICT_FAULTS)
+def test_each_fault_of_verdicts_is_caught(fault: str) -> None:
+    check = failed_verdict_check(fault)
+    assert check is not None
+    assert check.where == CAUGHT_VERDICTS[fault]

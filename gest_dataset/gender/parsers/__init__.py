@@ -12,7 +12,6 @@ from gest_dataset.languages import LANGUAGES
 PARSERS: dict[str, Callable[[str, Path | None], Parser]] = {
     "udpipe": models.open_udpipe,
     "conllu": conllu.open_parser,
-    "stanza": models.open_stanza,
     "trankit": models.open_trankit,
 }
 

@@ -1,6 +1,6 @@
-"""The parsers with models: UDPipe 1, Stanza, and Trankit 1.1.2, the papers' parser.
+"""The parsers with models: UDPipe 1, and Trankit 1.1.2, the papers' parser.
 
-UDPipe and Trankit run in worker processes. Trankit pins torch <= 2.0.1 and imports `AdamW` from transformers,
+Both run in worker processes. Trankit pins torch <= 2.0.1 and imports `AdamW` from transformers,
 which current versions lack, so it needs an environment of its own: `GEST_TRANKIT_PYTHON` names its Python
 (docs/gender.md).
 """
@@ -35,7 +35,6 @@ _REPOSITORIES = (
     "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/1-3131",
 )
 _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
-_STANZA_BATCH = 128
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
 VERSION = "1.1.2"  # of Trankit
 EMBEDDING = "xlm-roberta-base"
@@ -84,35 +83,6 @@ def published_model(language: str, directory: Path | None = None) -> Path:
         write_file(path, content)
         return path
     raise SourceError(f"The UDPipe model {path.name} cannot be downloaded:\n{''.join(errors)}{advice}")
-
-
-def open_stanza(language: str, model: Path | None) -> Parser:
-    """Stanza's pipeline of a language; `model` is the folder of its models, by default Stanza's."""
-    stanza = import_extra("stanza", "stanza")
-    models = "default"
-    if model is not None:
-        if not (model / language).is_dir():
-            raise ConfigError(
-                f"{model} has no Stanza models for {language}. Get them with stanza.download({language!r}, "
-                f"model_dir=...)."
-            )
-        models = hashlib.sha256((model / "resources.json").read_bytes()).hexdigest()
-
-    def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
-        options = {} if model is None else {"dir": str(model), "download_method": None}
-        try:
-            # Stanza adds its splitter of multiword tokens itself if the language has one
-            pipeline = stanza.Pipeline(
-                language, processors="tokenize,pos,lemma,depparse", verbose=False, **options
-            )
-        except Exception as error:  # Stanza's own, of many kinds: no models, no network
-            raise ParserError(f"Stanza cannot load its models for {language}: {error}") from error
-        for start in range(0, len(texts), _STANZA_BATCH):
-            batch = list(texts[start : start + _STANZA_BATCH])
-            documents = pipeline.bulk_process(batch)
-            yield {text: f"{document:C}\n\n" for text, document in zip(batch, documents, strict=True)}
-
-    return Parser(f"stanza {stanza.__version__} {language} {models}", parse)
 
 
 def open_trankit(language: str, model: Path | None) -> Parser:

@@ -15,7 +15,7 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError
-from gest_dataset.measures.masculine_rate import CHOICE
+from gest_dataset.measures.gest import CHOICE
 from gest_dataset.models.chat import ask as asking
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Reading
 from gest_dataset.runs.folder import read_run

@@ -118,13 +118,13 @@ def test_two_words_at_one_position_are_one_context() -> None:
     assert make_plan([query], TEXTS_ONLY)[0] == [Item((7, 8, 9, 1)), Item((7, 8, 9, 2))]
 
 
-def test_a_continuation_is_one_text_and_contains_shorter_ones() -> None:
-    query, beginning = Query((7, 8, 9), (0, 1, 2), (8, 9, 1)), Query((7, 8), (0, 1), (8, 9))
+def test_a_continuation_is_one_text() -> None:
+    query = Query((7, 8, 9), (0, 1, 2), (8, 9, 1))
     contexts = [Item((7,), (8,)), Item((7, 8), (9,)), Item((7, 8, 9), (1,))]
     assert make_plan([query], TOKENS_ONLY)[0] == contexts
-    (text,), sources = make_plan([beginning, query], ALL)
+    (text,), sources = make_plan([query], ALL)
     assert text == Item((7, 8, 9, 1))
-    assert sources == [[(text, 0), (text, 1)], [(text, 0), (text, 1), (text, 2)]]
+    assert sources == [[(text, 0), (text, 1), (text, 2)]]
 
 
 def test_batches_stay_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gest_dataset.builders.stereoset import CANDIDATES, TESTS
 from gest_dataset.data.rows import rows_of
-from gest_dataset.studies import stereoset_checks as checks
+from gest_dataset.studies import stereoset_translation as checks
 
 
 @pytest.mark.parametrize(
@@ -30,36 +30,21 @@ from gest_dataset.studies import stereoset_checks as checks
         ("He is BLANK.", "On je BLANK a BLANK.", [checks.LOST]),
         ("BLANK is BLANK.", "BLANK je dobrý.", [checks.LOST]),
         ("He is BLANK.", "On je BLANK", [checks.END]),
-        ("He is BLANK.", "On je BLANK..", [checks.END, checks.PUNCTUATION]),
-        ("He is BLANK.", "On je BLANK .", [checks.PUNCTUATION]),
-        ("He is BLANK.", "On je (BLANK.", [checks.PUNCTUATION]),
-        ("He is BLANK.", 'On je BLANK"ý.', [checks.PUNCTUATION]),
-        ("He is BLANK.", "On je BLANKý.", [checks.JOINED]),
-        ("He is BLANK.", "Er ist ein BLANK-Mann.", [checks.JOINED]),
+        ("He is BLANK.", "On je BLANK..", [checks.END]),
+        ("He is BLANK.", "On je BLANKý.", [checks.MISPLACED]),
+        ("He is BLANK.", "Er ist ein BLANK-Mann.", [checks.MISPLACED]),
         ("It was BLANKed.", "Bolo to BLANKnuté.", []),
-        ("He is BLANK.", "On je. BLANK", [checks.END, checks.AFTER_END]),
+        ("He is BLANK.", "On je. BLANK", [checks.END, checks.MISPLACED]),
         ("Two are here. One is BLANK.", "Dvaja sú tu. Jeden je BLANK.", []),
-        ("He is very BLANK.", "He is very BLANK.", [checks.UNTRANSLATED]),
     ],
 )
 def test_contexts(source: str, made: str, kinds: list[str]) -> None:
-    assert sorted(checks.check_text("context", source, made, "sk")) == sorted(kinds)
+    assert sorted(checks.check_text("context", source, made)) == sorted(kinds)
 
 
-@pytest.mark.parametrize(
-    ("source", "made", "language", "kinds"),
-    [
-        ("fox", "líška", "sk", []),
-        ("fox", "Fuchs", "de", []),
-        ("Asian", "Ázijský", "sk", []),
-        ("fox", "Líška", "sk", [checks.CAPITAL]),
-        ("fox", "líška, lišiak", "sk", [checks.EXTRA_PUNCTUATION]),
-        ("non-violent", "nenásilný", "sk", []),
-        ("fox", "BLANK", "de", [checks.NOT_IN_PLACE]),
-    ],
-)
-def test_words(source: str, made: str, language: str, kinds: list[str]) -> None:
-    assert list(checks.check_text("stereotype_word", source, made, language)) == kinds
+@pytest.mark.parametrize(("made", "kinds"), [("Fuchs", []), ("BLANK", [checks.NOT_IN_PLACE])])
+def test_words(made: str, kinds: list[str]) -> None:
+    assert list(checks.check_text("stereotype_word", "fox", made)) == kinds
 
 
 def test_candidates_that_became_the_same() -> None:
@@ -71,23 +56,23 @@ def test_candidates_that_became_the_same() -> None:
 # The released translations: rows, those that a rule would list, and those that it would leave out
 RELEASED = {
     ("intrasentence", "de"): (2103, 48, 0),
-    ("intrasentence", "fr"): (2106, 42, 2),
-    ("intrasentence", "es"): (2106, 48, 4),
-    ("intrasentence", "tr"): (2106, 515, 12),
+    ("intrasentence", "fr"): (2106, 20, 2),
+    ("intrasentence", "es"): (2106, 46, 4),
+    ("intrasentence", "tr"): (2106, 63, 12),
     ("intersentence", "de"): (2123, 155, 0),
     ("intersentence", "fr"): (2123, 98, 0),
     ("intersentence", "es"): (2123, 125, 0),
-    ("intersentence", "tr"): (2123, 540, 0),
+    ("intersentence", "tr"): (2123, 285, 0),
 }
 
 
-def _kinds(test: str, language: str, source: dict[str, Any], row: dict[str, Any]) -> set[str]:
+def _kinds(test: str, source: dict[str, Any], row: dict[str, Any]) -> set[str]:
     kinds = {kind for _, kind in checks.check_candidates(row)}
     names = CANDIDATES.values()
     for name in ("context", *((f"{name}_word" for name in names) if test == TESTS[0] else names)):
-        kinds |= set(checks.check_text(name, source[name], row[name], language))
+        kinds |= set(checks.check_text(name, source[name], row[name]))
     if test == TESTS[1]:
-        kinds.discard(checks.JOINED)  # sentences have no BLANK, except for one of the released ones
+        kinds.discard(checks.MISPLACED)  # sentences have no BLANK, except for one of the released ones
     return kinds
 
 
@@ -97,7 +82,7 @@ def test_the_released_translations(upstream: Path, test: str, language: str) -> 
     """Every BLANK is in its place, as the paper says; of the punctuation not all was corrected."""
     english = {row["id"]: row for row in rows_of(f"stereoset_en_{test}").to_list()}
     rows = rows_of(f"stereoset_{language}_{test}").to_list()
-    found = [_kinds(test, language, english[row["id"]], row) for row in rows]
+    found = [_kinds(test, english[row["id"]], row) for row in rows]
     left_out = sum(any(checks.PROBLEMS[kind] for kind in kinds) for kinds in found)
     assert (len(rows), sum(map(bool, found)), left_out) == RELEASED[test, language]
     counts = Counter(kind for kinds in found for kind in kinds)
