@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from gest_dataset.commands.console import command_line, err, out, show_json, show_problems, silence_libraries
 from gest_dataset.commands.options import check_model
 
 if TYPE_CHECKING:
     from gest_dataset.models.chat.ask import Answers
-
-Price = Annotated[float | None, typer.Option(min=0, help="Price per million input or output tokens.")]
 
 
 def run(
@@ -33,8 +29,8 @@ def run(
     parser_model: Path | None = None,
     prompts: Path | None = None,
     connections: int = 32,
-    price_in: Price = None,
-    price_out: Price = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
     max_cost: float = math.inf,
     device: str = "auto",
     dtype: str = "auto",
@@ -46,7 +42,7 @@ def run(
     """Ask a chat model: whom does it name, and whom does it write about?
 
     Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it arrives: rerun the same command
-    to resume. To estimate the cost of a run, ask a few sentences first (--limit).
+    to resume. To estimate the cost of a run, try a few sentences first (--limit).
     """
     arguments = locals()
 

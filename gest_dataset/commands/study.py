@@ -18,7 +18,7 @@ from gest_dataset.errors import ConfigError, convert_errors
 if TYPE_CHECKING:
     from gest_dataset.studies import Study
 
-HELP = """Repeat the studies of the papers on any models.
+HELP = """Rerun the studies of the papers on any models.
 
 A study reads finished runs (folders written by gest score). It prints tables like the papers' next to the
 published numbers, and writes a page and a CSV file per table.
@@ -43,6 +43,8 @@ def _parameter(name: str) -> Parameter:
         annotation = Annotated[annotation, typer.Argument(metavar=argument, **text)]
     elif text:
         names = [text.pop("name")] if "name" in text else []
+        if kind == "flag":
+            text["metavar"] = ""
         annotation = Annotated[annotation, typer.Option(*names, **text)]
     default = False if kind == "flag" else None
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
