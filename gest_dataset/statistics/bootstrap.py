@@ -182,43 +182,11 @@ def _variances(function: SmoothFunction, moments: Moments) -> Floats:
     return np.where(used, np.maximum(spread, 0) / np.maximum(moments.size, 1), 0.0)
 
 
-def without_small_strata(moments: Moments) -> Moments:
+def _without_small_strata(moments: Moments) -> Moments:
     """The moments with zeros for strata that are too small to have moments."""
     small = (moments.size < 2)[:, None]
     mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
     return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
-
-
-def interval(function: SmoothFunction, data: Moments, draws: Moments, students: bool = False) -> Interval:
-    """The value with its studentised bootstrap interval, or with `students` or few samples Student's.
-
-    The bounds are nan if a stratum that the statistic uses has fewer than two samples.
-    """
-    used = _used_strata(function, data.mean)
-    data, draws = without_small_strata(data), without_small_strata(draws)
-    value = float(function.value(data.mean)) if (data.size[used] > 0).all() else math.nan
-    variances = _variances(function, data)
-    total = float(variances.sum())
-    if math.isnan(total) or math.isnan(value) or (data.size[used] < 2).any():
-        return Interval(value)
-    if total == 0:
-        # the smallest p-value that the draws allow, but at least that of a sign test on the smallest used
-        # stratum, 2 / 2^n: two equal samples prove nothing
-        sizes = data.size[used] if used.any() else data.size
-        p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
-        return Interval(value, value, value, p_value)
-    error = math.sqrt(total)
-    freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
-    reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
-    p_value = 2 * float(special.stdtr(freedom, -abs(value) / error))
-    analytic = Interval(value, value - reach, value + reach, p_value)
-    if students or freedom < MIN_DEGREES_OF_FREEDOM:
-        return analytic
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = (function.value(draws.mean) - value) / np.sqrt(_variances(function, draws).sum(axis=-1))
-    if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
-        return analytic  # too many resamples miss the few rows that differ
-    return Interval(value, *studentised(value, error, ratios))
 
 
 def welch_satterthwaite(variances: Floats, size: Floats) -> float:
@@ -258,8 +226,36 @@ class Resamples:
     adapt: Callable[[SmoothFunction], SmoothFunction]
 
     def interval(self, function: SmoothFunction, students: bool = False) -> Interval:
-        """A function of the strata's means with its bounds."""
-        return interval(self.adapt(function), self.data, self.draws, students)
+        """A function of the strata's means with its studentised bootstrap interval.
+
+        With `students`, or for few samples, it is that of Student's t. The bounds are nan if a stratum
+        that the function uses has fewer than two samples.
+        """
+        function, data, draws = self.adapt(function), self.data, self.draws
+        used = _used_strata(function, data.mean)
+        value = float(function.value(data.mean)) if (data.size[used] > 0).all() else math.nan
+        variances = _variances(function, data)
+        total = float(variances.sum())
+        if math.isnan(total) or math.isnan(value) or (data.size[used] < 2).any():
+            return Interval(value)
+        if total == 0:
+            # the smallest p-value that the draws allow, but at least that of a sign test on the smallest used
+            # stratum, 2 / 2^n: two equal samples prove nothing
+            sizes = data.size[used] if used.any() else data.size
+            p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
+            return Interval(value, value, value, p_value)
+        error = math.sqrt(total)
+        freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
+        reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
+        p_value = 2 * float(special.stdtr(freedom, -abs(value) / error))
+        analytic = Interval(value, value - reach, value + reach, p_value)
+        if students or freedom < MIN_DEGREES_OF_FREEDOM:
+            return analytic
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = (function.value(draws.mean) - value) / np.sqrt(_variances(function, draws).sum(axis=-1))
+        if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
+            return analytic  # too many resamples miss the few rows that differ
+        return Interval(value, *studentised(value, error, ratios))
 
     def entries(
         self, name: str, function: SmoothFunction, scale: Scale = float, limits: Limits = UNLIMITED
@@ -289,7 +285,8 @@ def resample(
     adapt: Callable[[SmoothFunction], SmoothFunction] = lambda function: function  # noqa: E731
     if units is not None and len(np.unique(units)) < len(units):
         samples, adapt = _sum_by_unit(samples, units[_sort_order(columns, strata)])
-    return Resamples(sample_moments(samples), bootstrap_moments(samples, draws, seed), adapt)
+    moments = (sample_moments(samples), bootstrap_moments(samples, draws, seed))
+    return Resamples(*map(_without_small_strata, moments), adapt)
 
 
 def mean_interval(values: Floats, draws: int, seed: int) -> Interval:
