@@ -117,7 +117,9 @@ def _show_version(requested: bool) -> None:
 def gest(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, metavar="", help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Measure gender stereotypes in language models and translators."""

@@ -28,7 +28,7 @@ from gest_dataset.builders.config import BIAS_TYPE, FAMILIES, Family
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
@@ -203,7 +203,6 @@ class CheckedMetric(evaluate.Metric):
         labels = self.labels.get(name, ())
         if values is None or not (labels or name == "units"):
             return values
-        checks.check_sequence(name, values)
         texts = dict(enumerate(labels))
         return [
             texts.get(int(value), value if labels else str(value)) if isinstance(value, Integral) else value

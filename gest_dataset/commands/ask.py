@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from gest_dataset.commands.console import command_line, err, out, show_json, show_problems, silence_libraries
 from gest_dataset.commands.options import check_model
 
 if TYPE_CHECKING:
     from gest_dataset.models.chat.ask import Answers
-
-Price = Annotated[float | None, typer.Option(min=0, help="Price per million input or output tokens.")]
 
 
 def run(
@@ -29,13 +25,12 @@ def run(
     temperature: float | None = None,
     seed: int = 0,
     max_tokens: int | None = None,
-    stop: list[str] | None = None,
     parser: str = "udpipe",
     parser_model: Path | None = None,
     prompts: Path | None = None,
     connections: int = 32,
-    price_in: Price = None,
-    price_out: Price = None,
+    price_in: float | None = None,
+    price_out: float | None = None,
     max_cost: float = math.inf,
     device: str = "auto",
     dtype: str = "auto",
@@ -47,9 +42,9 @@ def run(
     """Ask a chat model: whom does it name, and whom does it write about?
 
     Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it arrives: rerun the same command
-    to resume. To estimate the cost of a run, ask a few sentences first (--limit).
+    to resume. To estimate the cost of a run, try a few sentences first (--limit).
     """
-    arguments = {**locals(), "stop": stop or ()}
+    arguments = locals()
 
     from gest_dataset.models.chat import ask
     from gest_dataset.models.chat.ask import AskSettings

@@ -24,9 +24,9 @@ def run(
 ) -> None:
     """Write configs as Parquet files with a dataset card.
 
-    Plain [bold]datasets.load_dataset(DIR, CONFIG)[/bold] reads the folder without this package.
-    Upstream files are downloaded once and verified, or read from a mirror (GEST_MIRROR).
-    Configs that are already built are skipped. The demo's data (demo_...) are written only if named.
+    The folder loads with [bold]datasets.load_dataset(DIR, CONFIG)[/bold], without this package. Upstream
+    files are downloaded once and verified, or read from a mirror (GEST_MIRROR). Configs that are already
+    built are skipped. The demo's data (demo_...) are written only if they are named.
     """
     from gest_dataset.builders import select_configs
 

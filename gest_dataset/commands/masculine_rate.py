@@ -34,18 +34,18 @@ def run(
     endpoint: str | None = None,
     as_json: bool = False,
 ) -> None:
-    """Translate GEST, find every speaker's gender, and count: p_1 to p_16, f_s and f_m.
+    """Translate GEST, detect each speaker's gender, and compute the rates p_1 to p_16, f_s and f_m.
 
     Translations and parses are cached: rerun the same command to resume. The run's folder
     (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
     the evidence for every sentence. With several languages, one line each: f_s with its 95 % interval, the
     verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
-    parser model stands for the code.
+    parser model is replaced by the language code.
     """
     loading = options.translator_options(locals())
 
     from gest_dataset.commands.tables import headline_fields, show_result
-    from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+    from gest_dataset.measures.gest import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
     from gest_dataset.statistics import checks

@@ -29,6 +29,8 @@ def add_help(run: Callable[..., None], line: str) -> Callable[..., None]:
 
 def _option(name: str, default: Any, entry: str | Mapping[str, Any]) -> Any:
     given: dict[str, Any] = {"help": entry} if isinstance(entry, str) else dict(entry)
+    if default is False:
+        given["metavar"] = ""  # typer would show <bool>
     flags = given.pop("flags", [f"--{name.replace('_', '-')}"] if default is False else [])
     is_argument = given.pop("argument", default is Parameter.empty and not flags)
     return typer.Argument(**given) if is_argument else typer.Option(*flags, **given)

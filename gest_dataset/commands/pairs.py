@@ -23,9 +23,10 @@ def run(
 ) -> None:
     """Make gender-swapped pairs: the same translation, one word in the other gender.
 
-    GEST is translated plainly, then with prompts such as [bold]The woman said: "…"[/bold] for the
-    gender that the plain translation lacks. Plain [bold]load_dataset(DIR, "LANGUAGE_pairs")[/bold] reads the
-    folder. Translations and parses are cached: rerun the same command to resume.
+    Each sentence is translated by itself, and then in a prompt such as [bold]The woman said: "…"[/bold] to
+    get the gender that the first translation lacks. The folder loads with [bold]datasets.load_dataset(DIR,
+    "LANGUAGE_pairs")[/bold], without this package. Translations and parses are cached: rerun the same
+    command to resume.
     """
     loading = options.translator_options(locals())
 

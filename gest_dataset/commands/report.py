@@ -12,8 +12,9 @@ def run(
 ) -> None:
     """Write a self-contained HTML page about runs, next to the published results.
 
-    Several runs (models, configs, languages) are compared with each other. --figures writes each figure at
-    the widths of a paper's columns (7.7 and 16 cm) with caption and numbers, and LaTeX tables (booktabs).
+    Several runs (models, configs, languages) are compared with each other. --figures writes each figure
+    in the two column widths of a paper (7.7 and 16 cm), with its caption and numbers, and LaTeX tables
+    (booktabs).
     """
     import datasets
 

@@ -18,7 +18,7 @@ from gest_dataset.errors import ConfigError, convert_errors
 if TYPE_CHECKING:
     from gest_dataset.studies import Study
 
-HELP = """Repeat the studies of the papers on any models.
+HELP = """Rerun the studies of the papers on any models.
 
 A study reads finished runs (folders written by gest score). It prints tables like the papers' next to the
 published numbers, and writes a page and a CSV file per table.
@@ -43,6 +43,8 @@ def _parameter(name: str) -> Parameter:
         annotation = Annotated[annotation, typer.Argument(metavar=argument, **text)]
     elif text:
         names = [text.pop("name")] if "name" in text else []
+        if kind == "flag":
+            text["metavar"] = ""
         annotation = Annotated[annotation, typer.Option(*names, **text)]
     default = False if kind == "flag" else None
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -143,15 +145,8 @@ def nsp(
     rates = (learning_rate, head_learning_rate)
     plan = Plan(model, data, text, *rates, batch_size, accumulate, epochs, max_steps, dtype, seed)
     result = train(plan, output, device=device, command=command_line())
-    rows = (
-        ("documents", result["counts"]["documents"]),
-        ("training pairs", result["counts"]["train"]),
-        ("updates", result["steps"]),
-        ("test pairs", result["counts"]["test"]),
-        ("accuracy (chance: 50 %)", f"{result['accuracy']:.1%}"),
-        ("95 % interval", f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"),
-    )
-    show_table(str(output), ("training", ""), rows)
+    interval = f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"
+    out.print(f"Accuracy {result['accuracy']:.1%} (95 %: {interval}; chance: 50 %)")
     err.print(f"{output}: gest score {output} --config stereoset_en_intersentence")
 
 
@@ -176,26 +171,18 @@ def translate_stereoset(
     """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation
-    from gest_dataset.studies.stereoset_translation import PROBLEMS
 
     loading = options.translator_options(locals())
     system = options.system_of(system, translations)
     command = command_line()
     tests = translation.translate_stereoset(language, system, output, corrections, limit, command, **loading)
-    rows = [("in English", *(one.counts["samples"] for one in tests))]
-    for kind, leaves_out in PROBLEMS.items():
-        numbers = [one.counts["samples_by_problem"].get(kind, 0) for one in tests]
-        if any(numbers):
-            rows.append((f"{kind}{' (left out)' if leaves_out else ''}", *numbers))
-    rows.append(("texts corrected", *(one.counts["corrected_texts"] for one in tests)))
-    rows.append(("translated", *(one.counts["rows"] for one in tests)))
-    columns = ("samples", *(one.test for one in tests))
+    rows = [
+        (one.test, *(one.counts[name] for name in ("samples", "rows", "corrected_texts"))) for one in tests
+    ]
+    columns = ("test", "samples", "translated", "texts corrected")
     show_table(f"StereoSet, {system} to {language}", columns, rows)
     if problems := sum(len(one.problems) for one in tests):
         err.print(f"{output / translation.PROBLEMS_FILE}: {problems:,} problems to check")
-    for one in tests:
-        if one.rows:
-            err.print(f'{output}: load_dataset("{output}", "stereoset_{language}_{one.test}")')
 
 
 COMMANDS = {name: _make_command(name, text) for name, text in _TEXTS["commands"].items()}

@@ -46,8 +46,7 @@ def run(
     DIR/runs/MODEL/CONFIG. A model that fails does not stop the others. Rerun the same command to resume,
     or to retry what failed. The result is DIR/leaderboard.html, with CSV files.
     """
-    from gest_dataset.sweep import cluster
-    from gest_dataset.sweep.run import FAILED, PAGE, list_cells, run_here
+    from gest_dataset.sweep.run import FAILED, PAGE, list_cells, run_here, run_on_ray, submit_to_slurm
     from gest_dataset.sweep.suite import find_suite, read_suite
 
     if address is not None and engine is not EngineName.RAY:
@@ -61,7 +60,7 @@ def run(
     if output is None:
         raise ConfigError("Give the folder of the sweep with --output.")
     if engine is EngineName.SLURM:
-        ids = ", ".join(cluster.submit_to_slurm(selected, suite_file, output))
+        ids = ", ".join(submit_to_slurm(selected, suite_file, output))
         out.print(f"Submitted {ids}. The last job builds {output}/{PAGE}; logs are in {output}/slurm.")
         return
     if task is not None:
@@ -70,7 +69,7 @@ def run(
         selected = replace(selected, models=[selected.models[task]])
     cells = list_cells(selected, output)
     if not leaderboard:
-        on_ray = partial(cluster.run_on_ray, address=address)
+        on_ray = partial(run_on_ray, address=address)
         cells = _run(cells, output, on_ray if engine is EngineName.RAY else run_here)
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
     if task is None:

@@ -32,7 +32,7 @@ def run(
     revision: str | None = None,
     endpoint: str | None = None,
 ) -> None:
-    """Translate English sentences and write them to a CSV file.
+    """Translate English sentences and write the translations to a CSV file.
 
     Every finished batch is cached: no translation is computed or billed twice. Rerun the same command to
     resume. Paid services read their keys from the environment: DEEPL_AUTH_KEY; GOOGLE_API_KEY or

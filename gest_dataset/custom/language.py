@@ -1,33 +1,88 @@
-"""`add_language`: checks a user's files and stores the valid rows as two configs."""
+"""`add_language`: checks a user's files and stores the valid rows as two configs.
+
+Of a user's table it finds the field of each column and the GEST sentence of each row; rows can be rejected.
+"""
 
 import dataclasses
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import regex
+import yaml
+
 from gest_dataset import builders, languages, user_data
 from gest_dataset.builders import FOLDER
-from gest_dataset.builders.config import FAMILIES, Config
-from gest_dataset.custom.rows import TEXTS, FileRows, RowReader, is_script
+from gest_dataset.builders.config import FAMILIES, Config, Row
+from gest_dataset.builders.gest import sentence_id, stereotype_cells
+from gest_dataset.builders.pairs import MERGED, pair_row
+from gest_dataset.builders.words import composed
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
-from gest_dataset.data.tables import read_table
+from gest_dataset.data.tables import Table, read_table
 from gest_dataset.errors import ConfigError, DataError, import_extra
 from gest_dataset.gender import detect
 from gest_dataset.gender import grammar as grammars
 from gest_dataset.gender.grammar import FEMALE, MALE, Grammar
+from gest_dataset.gender.parsing import damage
 from gest_dataset.languages import LANGUAGES, SOURCE, Language
 from gest_dataset.storage import csv_text, write_file
-from gest_dataset.translation.sentences import gest_sentences
+from gest_dataset.translation.sentences import GestSentence, gest_sentences
 
 REPORT = "rejected.csv"
-WRONG_GENDER = "a variant has the other gender, according to the rules"
 UNKNOWN_LICENCE = "unknown"
 _REPORT_COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
 _CARD = FAMILIES["custom"]  # with gaps for facts about the language
 _CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
+# The column names that stand for a field, best first
+COLUMNS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("columns.yaml").read_text("utf-8"))
+TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
+DEFAULT_SYSTEM = "own"  # in files without a column for the system
+
+# Reasons for rejecting a row, besides those of `builders.pairs` and `gender.parsing.damage`
+UNKNOWN = "not a sentence of GEST"
+DISAGREE = "id, source and stereotype belong to different sentences"
+DUPLICATE = "a duplicate"
+ENGLISH = "still English"
+SCRIPT = "in another script"
+WRONG_GENDER = "a variant has the other gender, according to the rules"
+# Bounds that real translations set (docs/add-a-language.md)
+_MAX_SOURCE_WORDS = 0.5  # share of words that are in the source: names, *stand-up*, *model*
+_MAX_ENGLISH_WORDS = 0.6  # share of words that occur in GEST: *a*, *on*, *me*
+_MIN_SCRIPT_LETTERS = 0.5  # share of letters in the script; names may be in another one
+_LETTER = regex.compile(r"\p{L}")
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*")
+STRAIGHT_QUOTES = str.maketrans("’‘“”", "''\"\"")
+# Codes of ISO 15924 for which Unicode has other scripts
+_UNICODE_SCRIPTS = {"Jpan": "Hira Kana Hani", "Kore": "Hang Hani", "Hans": "Hani", "Hant": "Hani"}
+_LINE_BREAKS = regex.compile(r"[\t\r\n]+")
+
+
+@dataclass
+class FileRows:
+    """The rows of one input file: `rows` for the config, and `rejected` ones with their reason."""
+
+    path: Path
+    columns: Mapping[str, str]  # the file's name of each field
+    number: int  # of all rows
+    rows: list[Row] = field(default_factory=list)
+    numbers: dict[str, int] = field(default_factory=dict)  # rows in the file, by id
+    rejected: list[Row] = field(default_factory=list)
+
+    def reject(self, number: int, cells: Row, reason: str) -> None:
+        """Leave a row out."""
+        system = ", ".join(cells.get("systems", ()))
+        self.rejected.append({"system": system, **cells, "row": number, "reason": reason})
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """The number of rejected rows by reason."""
+        return Counter(row["reason"] for row in self.rejected)
 
 
 @dataclass(frozen=True)
@@ -180,3 +235,154 @@ def _check_genders(
         )
     read.rows = accepted
     return confirmed
+
+
+# --- rows of a table
+
+
+class RowReader:
+    """Reads tables in one language; of several rows of one sentence and system the first one counts."""
+
+    def __init__(
+        self, language: Language, sentences: Sequence[GestSentence], first_letter: bool, max_words: int = 1
+    ) -> None:
+        self.language = language
+        self.first_letter = first_letter
+        self.max_words = max_words
+        self._english = frozenset(word for sentence in sentences for word in words(sentence.text))
+        self._by_id = {sentence.id: sentence for sentence in sentences}
+        # text -> sentences by id, each with its text: a text can be of two sentences, for two stereotypes
+        self._by_text: dict[str, dict[str, tuple[GestSentence, str]]] = {}
+        for sentence in sentences:
+            for text in (sentence.text, sentence.text_1_0):
+                self._by_text.setdefault(_normalise(text), {}).setdefault(sentence.id, (sentence, text))
+
+    def read(self, table: Table, kind: str, mapping: Mapping[str, str]) -> FileRows:
+        """The valid and the rejected rows of a table; `mapping` has the fields of columns by name."""
+        code = self.language.code
+        columns = self._columns(table, kind, mapping)
+        cells = {field: table.columns[name] for field, name in columns.items()}
+        frame = pd.DataFrame(cells, dtype=object).fillna("").astype(str)
+        frame.index += 1
+        if "language" in frame:
+            frame = frame[frame["language"] == code]
+        if frame.empty:
+            raise DataError(f"{table.path} has no rows in {code!r}.")
+        result = FileRows(table.path, columns, len(frame))
+        accepted: dict[tuple[str, str], tuple[int, Row]] = {}  # by system and id of the sentence
+        for number, cells in zip(frame.index, frame.to_dict("records"), strict=True):
+            rows = self._rows(cells, kind)
+            if not isinstance(rows, str) and len(rows) == 1 and rows.keys() <= accepted.keys():
+                rows = DUPLICATE  # a row with several keys is a sentence that GEST itself has twice
+            if isinstance(rows, str):
+                result.reject(number, cells, rows)
+                continue
+            for key, row in rows.items():
+                accepted.setdefault(key, (number, row))
+        merged: dict[str, Row] = {}
+        for number, row in (accepted[key] for key in sorted(accepted)):
+            first = merged.setdefault(row["id"], row)
+            if first is not row:
+                first["systems"] = sorted({*first["systems"], *row["systems"]})
+                result.reject(number, row, MERGED)
+            result.numbers[row["id"]] = min(number, result.numbers.get(row["id"], number))
+        result.rows = list(merged.values())
+        return result
+
+    def _columns(self, table: Table, kind: str, mapping: Mapping[str, str]) -> dict[str, str]:
+        """The column of each field; a translation may also be in a column named like the language."""
+        by_name: dict[str, str] = {}
+        for column in sorted(table.columns, key=lambda column: column not in mapping):
+            by_name.setdefault(mapping.get(column) or column.strip().casefold(), column)
+        known = COLUMNS | {"translation": [*COLUMNS["translation"], self.language.code.casefold()]}
+        columns = {}
+        for target, names in known.items():
+            if present := [by_name[name] for name in names if name in by_name]:
+                columns[target] = present[0]
+        for group in [*([name] for name in TEXTS[kind]), ["source", "id"]]:
+            if not columns.keys() & {*group}:
+                raise ConfigError(
+                    f"{table.path} has no column for {' or '.join(group)}, only {', '.join(table.columns)}. "
+                    f"Use --map COLUMN={group[0]}."
+                )
+        return columns
+
+    def _rows(self, cells: Mapping[str, str], kind: str) -> dict[tuple[str, str], Row] | str:
+        """The rows of the config for a row of the table, by system and sentence; or why there are none."""
+        matches = self._match(cells)
+        if isinstance(matches, str):
+            return matches
+        texts = [composed(_LINE_BREAKS.sub(" ", cells[name]).strip()) for name in TEXTS[kind]]
+        for text in texts:
+            if problem := find_problem(text, matches[0][1], self.language.script, self._english):
+                return problem
+        code, system = self.language.code, cells.get("system", "").strip() or DEFAULT_SYSTEM
+        rows = {}
+        for sentence, source in matches:
+            row: Row | str = {
+                "id": f"{sentence.id}-{code}-{system}",
+                "sentence_id": sentence.id,
+                "language": code,
+                "system": system,
+                "source": source,
+                "translation": texts[0],
+                **stereotype_cells(sentence.stereotype),
+            }
+            if kind == "pairs":
+                facts = (sentence.id, code, [system], sentence.stereotype, source)
+                row = pair_row(*facts, *texts, first_letter=self.first_letter, max_words=self.max_words)
+            if isinstance(row, str):
+                return row
+            rows[system, sentence.id] = row
+        return rows
+
+    def _match(self, cells: Mapping[str, str]) -> list[tuple[GestSentence, str]] | str:
+        """The sentences that a row is about, each with its text in the release that the row quotes."""
+        name, source, stereotype = (cells.get(key, "").strip() for key in ("id", "source", "stereotype"))
+        named = self._by_id.get(sentence_id(int(name)) if regex.fullmatch("[0-9]{1,4}", name) else name)
+        text = source or (named.text if named else "")
+        matches = list(self._by_text.get(_normalise(text), {}).values())
+        agreeing = [
+            (sentence, text)
+            for sentence, text in matches
+            if named in (None, sentence) and stereotype in ("", str(sentence.stereotype))
+        ]
+        return agreeing or (DISAGREE if matches else UNKNOWN)
+
+
+def _normalise(text: str) -> str:
+    return " ".join(composed(text).translate(STRAIGHT_QUOTES).split())
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return list(_WORD.findall(text.translate(STRAIGHT_QUOTES).lower()))
+
+
+def find_problem(text: str, source: str, script: str, english: Container[str]) -> str:
+    """Why a text is not a translation of its source, or the empty string; `english` holds English words."""
+    if damaged := damage(text):
+        return damaged
+    in_text, in_source = words(text), set(words(source))
+    number = len(in_text) or 1
+    if (
+        sum(word in in_source for word in in_text) / number > _MAX_SOURCE_WORDS
+        or sum(word in english for word in in_text) / number > _MAX_ENGLISH_WORDS
+    ):
+        return ENGLISH
+    letters = _LETTER.findall(text)
+    in_script = len(_script_pattern(script).findall("".join(letters)))
+    return SCRIPT if in_script / len(letters) < _MIN_SCRIPT_LETTERS else ""
+
+
+def is_script(code: str) -> bool:
+    """Whether Unicode has letters of that script."""
+    with suppress(regex.error):
+        return bool(_script_pattern(code))
+    return False
+
+
+@cache
+def _script_pattern(script: str) -> regex.Pattern[str]:
+    names = _UNICODE_SCRIPTS.get(script, script).split()
+    return regex.compile("[" + "".join(rf"\p{{Script={name}}}" for name in names) + "]")

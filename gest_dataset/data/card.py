@@ -1,6 +1,6 @@
 """The dataset card: the sections of `card.md.jinja`, filled with the configs of a folder.
 
-The Hub's card (`gest_dataset.hub.card`) and the page `dataset_card.md` have the same sections.
+The Hub's card (`gest_dataset.hub.push`) and the page `dataset_card.md` have the same sections.
 """
 
 import json
@@ -167,7 +167,9 @@ def built_header(builds: Sequence[Built]) -> str:
         TITLE,
         languages,
         [built.config.name for built in builds],
-        dataset_info=[{"config_name": built.config.name, "splits": [_split(built.path)]} for built in builds],
+        dataset_info=[
+            {"config_name": built.config.name, "splits": [split_info(built.path)]} for built in builds
+        ],
         **{key: values for key, values in origins.items() if values},
         multilinguality=["multilingual" if len(languages) > 1 else "monolingual"],
         license=hub_ids(built.config.licence for built in builds),
@@ -176,7 +178,7 @@ def built_header(builds: Sequence[Built]) -> str:
     )
 
 
-def _split(path: Path) -> dict[str, Any]:
+def split_info(path: Path) -> dict[str, Any]:
     """The name and sizes of a config's split; `datasets` takes a header with all three only."""
     metadata = pq.read_metadata(path)
     size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))

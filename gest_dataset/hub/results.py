@@ -28,8 +28,8 @@ from gest_dataset.gender import languages
 from gest_dataset.hub.repository import MAIN, Committed, Repo, commit, hub_client, read_branch, with_retries
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.formatting import format_distinct
+from gest_dataset.measures.gest import CHOICE
 from gest_dataset.measures.grid import Estimate, effect_size_text
-from gest_dataset.measures.masculine_rate import CHOICE
 from gest_dataset.published.models import language_models
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.storage import write_file

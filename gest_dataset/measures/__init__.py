@@ -2,16 +2,24 @@
 
 measure     the fields of a record          measures.yaml       texts and constants of the records
 result      results, power analysis     formatting, grid    results as text and tables
-stereotype_rate, stereoset, masculine_rate: the records
+gest, stereoset: the records
 """
 
 from collections.abc import Sequence
 
 from gest_dataset.errors import SettingError
-from gest_dataset.measures.masculine_rate import CHOICE, FIRST_PERSON, MASCULINE_RATE, STORY
+from gest_dataset.measures.gest import (
+    CHOICE,
+    FIRST_PERSON,
+    MASCULINE_RATE,
+    NEUTRAL,
+    PAIRS,
+    STORY,
+    TEMPLATES,
+    WINOBIAS,
+)
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.stereoset import CROWS, INTERSENTENCE, INTRASENTENCE, QUADRUPLETS
-from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS, TEMPLATES, WINOBIAS
 from gest_dataset.probes.probe import Probe
 
 # In order: a dataset belongs to the first measure whose probe has all of its fields, and `neutral` rows

@@ -42,7 +42,7 @@ _TICK_GAP = 8.0  # between the labels of two ticks
 
 @dataclass(frozen=True)
 class Mark:
-    """A dot, or several with one tooltip; an `Estimate` has its interval drawn.
+    """A dot, or several with one tooltip (or none); an `Estimate` has its interval drawn.
 
     In a chart with named rows, y is the number of a row, from 0 at the top. `low` and `high` are the ends of
     thin lines, `note` is a short label, and `result` is the one whose bands are drawn behind the mark.
@@ -74,8 +74,8 @@ class Curve:
 class Chart:
     """One pair of axes.
 
-    A scale is linear, log or ratio (logarithmic, with readable ticks). A null is a dashed line. `samples` are
-    many dots without tooltips: x, y and their style. `boxes` is a table [values, rows] of box plots.
+    A scale is linear, log or ratio (logarithmic, with readable ticks). A null is a dashed line. `boxes` is a
+    table [values, rows] of box plots.
     """
 
     xlabel: str
@@ -89,7 +89,6 @@ class Chart:
     x_limits: tuple[float, float] | None = None
     x_ticks: Sequence[float] | None = None
     curves: Sequence[Curve] = ()
-    samples: tuple[Any, Any, dict[str, Any]] | None = None
     boxes: Any = None
 
     def values(self, axis: str) -> list[float]:
@@ -170,9 +169,6 @@ def _draw_chart(axes: Axes, chart: Chart, rows: Rows | None) -> None:
     for null, line in ((chart.x_null, axes.axvline), (chart.y_null, axes.axhline)):
         if null is not None:
             line(null, **DASHED)
-    if chart.samples is not None:
-        x, y, style = chart.samples
-        axes.plot(x, y, linestyle="", **style)
     for curve in chart.curves:
         if curve.low is not None:
             color = curve.style["color"]
@@ -210,7 +206,8 @@ def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:
     if y_bounds and not any(map(math.isnan, y_bounds)):
         axes.plot([x] * 2, y_bounds, **line)
     (dots,) = axes.plot(x, y, linestyle="", **style)
-    dots.set_url(f"{TOOLTIP}{printable(mark.text)}")
+    if mark.text:
+        dots.set_url(f"{TOOLTIP}{printable(mark.text)}")
     if mark.note:
         draw_note(axes, mark.note, x, y)
 

@@ -61,14 +61,14 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             )
             ends = [min(x.min(), y.min()), max(x.max(), y.max())]
             markersize, alpha = (3, 0.2) if len(x) > _MANY_SAMPLES else (4.5, 0.5)
-            dots = {"marker": "o", "markersize": markersize, "markeredgewidth": 0, "alpha": alpha}
+            dots = {"color": color, "markersize": markersize, "markeredgewidth": 0, "alpha": alpha}
             charts.append(
                 Chart(
                     f"{score}, original group",
                     ylabel=f"{score}, control group",
                     title=run.label,
                     curves=[Curve(ends, ends, DOTTED), band],
-                    samples=(x, y, {**dots, "color": color}),
+                    marks=[Mark(x, y, "", {**dots, "zorder": 1.5})],  # below the line
                 )
             )
             rho = format_number(run.result[f"{score}_rho"])

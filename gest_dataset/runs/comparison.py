@@ -15,9 +15,9 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.measures import MEASURES
+from gest_dataset.measures.gest import NEUTRAL, PAIRS
 from gest_dataset.measures.measure import Pairing
 from gest_dataset.measures.result import sample_units, score_frame
-from gest_dataset.measures.stereotype_rate import NEUTRAL, PAIRS
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm

@@ -26,15 +26,7 @@ from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.study import (
-    Row,
-    Study,
-    Table,
-    collect_runs,
-    make_study,
-    model_names,
-    table_texts,
-)
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
 
 SETS: dict[str, str] = table_texts()["sets"]  # our names of the sets and the paper's
 # Sets whose original and control can be paired in two ways

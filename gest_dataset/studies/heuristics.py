@@ -9,6 +9,7 @@ Shares of a row of the confusion matrix have Agresti-Coull intervals. Shares of 
 the size of each stratum (`statistics.shares`: Wilson's interval of a weighted mean).
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,12 @@ from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
 from gest_dataset.data.tables import read_lines, read_table
 from gest_dataset.errors import ConfigError, DataError, convert_errors
+from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.runs.folder import Run, find_runs, sha256
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.storage import csv_text, parse_json, write_file, write_json
-from gest_dataset.studies.study import UNDEFINED, Row, Study, Table, make_study
+from gest_dataset.studies.study import Row, Study, Table, make_study
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
 _STRATUM = ["language", "outcome"]
@@ -203,7 +204,7 @@ def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[E
     counts = strata.agg(hits=("hit", "sum"), drawn=("hit", "size"), size=("size", "first")).astype(float)
     number = int(counts["size"].sum())
     if not number:
-        return UNDEFINED, number
+        return Estimate(math.nan, math.nan, math.nan), number
     drawn = StratifiedCounts(counts["hits"].to_numpy(), counts["drawn"].to_numpy())
     interval = rate_contrast(drawn, counts["size"].to_numpy() / number)
     return Estimate(interval.value, interval.low, interval.high), number

@@ -34,15 +34,7 @@ from gest_dataset.published.models import rows_for_model
 from gest_dataset.runs.folder import Run, sha256
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json
-from gest_dataset.studies.study import (
-    Row,
-    Study,
-    Table,
-    collect_runs,
-    make_study,
-    model_names,
-    table_texts,
-)
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
 
 # Names of the authors' files: model, their classes within and between sentences, language
 _FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")

@@ -27,7 +27,7 @@ from gest_dataset.builders.stereoset import (
 )
 from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
-from gest_dataset.data.card import card_header
+from gest_dataset.data.card import card_header, split_info
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.data.tables import read_table
@@ -116,10 +116,10 @@ def translate_stereoset(
         ours |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
     owner = "a translation of StereoSet"
     check_work_folder(output / RECORD, ours, settings, "gest study translate-stereoset", owner)
-    corrected: Corrections = {}
-    for path in (output / CORRECTIONS, corrections):
-        if path is not None and (path == corrections or path.exists()):
-            corrected |= _read_corrections(path, english)
+    earlier = output / CORRECTIONS
+    corrected = _read_corrections(earlier, english) if earlier.exists() else {}
+    if corrections is not None:
+        corrected |= _read_corrections(corrections, english)
     markers = _MARKERS[:1] if is_file(system) else _MARKERS
 
     with folder_lock(output):
@@ -279,21 +279,20 @@ def _write_folder(
     counts = {one.test: one.counts for one in tests}
     write_json(out / RECORD, record | {"tests": counts})
     problems = [problem for one in tests for problem in one.problems]
-    problems.sort(key=lambda problem: problem["left_out"], reverse=True)
     rows = [[problem[name] for name in _COLUMNS] for problem in problems]
     write_file(out / PROBLEMS_FILE, csv_text(_COLUMNS, rows))
     if corrections:
         cells = [(*key, text) for key, text in corrections.items()]
         write_file(out / CORRECTIONS, csv_text((*_KEYS, "correction"), cells))
-    configs = []
+    configs, infos = [], []
     for one in (one for one in tests if one.rows):
         name = config_name(one.test, language)
         data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
-        write_config(out, name, data.data.table)
-        reasons: dict[str, str] = {}  # by sample
-        for problem in one.problems:
-            if problem["left_out"] == "yes":
-                reasons.setdefault(problem["id"], problem["kind"])
+        path = write_config(out, name, data.data.table)
+        infos.append({"config_name": name, "splits": [split_info(path)]})
+        # the first problem of each sample that is left out
+        left_out = [problem for problem in reversed(one.problems) if problem["left_out"] == "yes"]
+        reasons = {problem["id"]: problem["kind"] for problem in left_out}
         new = NewConfig(
             name=name,
             family=FAMILIES["stereoset"],
@@ -307,6 +306,7 @@ def _write_folder(
     title = f"StereoSet in {LANGUAGES[language].name}"
     values = {"title": title, "system": system, "tests": counts, "left_out": PROBLEMS}
     values |= {"problems_file": PROBLEMS_FILE, "family": FAMILIES["stereoset"]}
-    values["header"] = card_header(title, [language, "en"], {new.name: len(rows) for new, rows in configs})
+    names = [new.name for new, _ in configs]
+    values["header"] = card_header(title, [language, "en"], names, dataset_info=infos)
     write_card(out, Path(__file__).with_name("stereoset_translation.md.jinja"), record["command"], **values)
     return configs

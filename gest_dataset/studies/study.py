@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
 import shlex
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -38,7 +37,6 @@ logger = logging.getLogger(__name__)
 # Printed numbers are texts, with the digits of print
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]
-UNDEFINED = Estimate(math.nan, math.nan, math.nan)
 
 
 @cache

@@ -19,9 +19,9 @@ import pandas as pd
 
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import wide_scores
-from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Run, sha256
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares

@@ -21,10 +21,9 @@ from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.measures.gest import MASCULINE_RATE, PAIRS, TEMPLATES
 from gest_dataset.measures.grid import EMPTY, Estimate
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import wide_scores
-from gest_dataset.measures.stereotype_rate import PAIRS, TEMPLATES
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias

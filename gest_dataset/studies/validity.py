@@ -24,25 +24,16 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import DataError
+from gest_dataset.measures.gest import TEMPLATES, WINOBIAS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results, wide_scores
-from gest_dataset.measures.stereotype_rate import TEMPLATES, WINOBIAS
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.study import (
-    UNDEFINED,
-    Row,
-    Study,
-    Table,
-    collect_runs,
-    make_study,
-    missing_runs,
-    model_names,
-)
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, missing_runs, model_names
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
@@ -135,7 +126,7 @@ def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     pairs = np.array([first, second], dtype=float)
     pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
     if pairs.shape[1] < 3 or (np.ptp(pairs, axis=1) == 0).any():
-        return UNDEFINED, math.nan
+        return Estimate(math.nan, math.nan, math.nan), math.nan
     result = stats.pearsonr(*pairs)
     r = float(result.statistic)
     if pairs.shape[1] < LEAST_MODELS:

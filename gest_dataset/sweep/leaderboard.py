@@ -230,10 +230,8 @@ def _checkpoint_panel(name: str, family: str, config: str, lines: Sequence[Line]
     x_scale = "log" if min(steps) > 0 and max(steps) / min(steps) > 100 else "linear"
     scales: Any = {"x_scale": x_scale, "y_scale": "ratio" if head.ratio else "linear", "y_null": head.null}
     figure, cut = draw_charts([Chart("training step", marks, head.symbol, curves=[curve], **scales)], 4.2)
-    rows = [[line[key] for key in ("name", "step", *_POINTS[:3], "verdict")] for line in lines]
-    columns = ("checkpoint", "step", head.name, "low", "high", "verdict")
+    columns = ("name", "step", *_POINTS[:3], "verdict")
     words: dict[str, Any] = {"symbol": head.symbol, "family": family, "config": config, "number": len(lines)}
     words |= {"null": format_number(head.null), "ends": f"{texts[0]} to {texts[-1]}"}
-    return make_panel(
-        "checkpoints", figure, rows, name, columns, note=f"{MANY_INTERVALS_NOTE} {cut}", **words
-    )
+    note = f"{MANY_INTERVALS_NOTE} {cut}"
+    return make_panel("checkpoints", figure, lines, name, columns, note=note, **words)

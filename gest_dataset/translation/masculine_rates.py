@@ -19,7 +19,7 @@ from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector
 from gest_dataset.gender.grammar import ACCURACY, rules_hash
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.result import compute_result
 from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature

@@ -16,7 +16,7 @@ def test_trained_and_scored(gest: Gest, tmp_path: Path) -> None:
     arguments += ("--max-steps", "2", "--output", "nsp")
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "accuracy" in done.stdout
+    assert "Accuracy" in done.stdout
     assert "MISSING" not in done.stderr
     record = (tmp_path / "nsp" / "nsp.json").read_bytes()
     again = gest(*arguments)

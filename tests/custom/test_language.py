@@ -17,7 +17,7 @@ from datasets import concatenate_datasets, load_dataset
 import gest_dataset
 from gest_dataset.builders import CONFIGS, pairs
 from gest_dataset.builders.words import core_span
-from gest_dataset.custom import AddedLanguage, remove_language, rows
+from gest_dataset.custom import AddedLanguage, language, remove_language
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError, ScoringError
 from gest_dataset.gender import parsing
@@ -33,7 +33,7 @@ TIRED = "I was sure of myself on the stage."
 PIANO = "I carried the piano up the stairs."
 HINDI, FEMININE = "मैं थक गया हूँ", "मैं थक गई हूँ"
 COLUMNS = ["source", "masculine", "feminine"]
-REASONS = {**vars(parsing), **vars(rows), **vars(pairs)}  # by the name of their constant
+REASONS = {**vars(parsing), **vars(language), **vars(pairs)}  # by the name of their constant
 
 
 def rejected(added: AddedLanguage) -> list[tuple[int, str]]:
@@ -111,7 +111,7 @@ def test_every_rejected_row_has_a_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "english", "wrong"), CASES["texts"])
 def test_find_problem(text: str, english: list[str], wrong: str | None) -> None:
     reason = REASONS[wrong] if wrong else ""
-    assert rows.find_problem(text, "I went bungee-jumping.", "Latn", english) == reason
+    assert language.find_problem(text, "I went bungee-jumping.", "Latn", english) == reason
 
 
 def test_rejected_pairs(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_columns_with_other_names(
     ("content", "said"),
     [
         ("source,translation\n", "has no rows in 'hi'"),
-        ("source,translation\nno such sentence,b\n", f"so nothing was added: 1 {rows.UNKNOWN}"),
+        ("source,translation\nno such sentence,b\n", f"so nothing was added: 1 {language.UNKNOWN}"),
         ("source,translation,language\na,b,fr\n", "has no rows in 'hi'"),
     ],
 )

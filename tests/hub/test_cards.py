@@ -13,7 +13,7 @@ from huggingface_hub.errors import BadRequestError
 
 from gest_dataset.builders import BUILT_IN, CONFIGS
 from gest_dataset.data.card import hub_ids
-from gest_dataset.hub.card import merge_card
+from gest_dataset.hub.push import merge_card
 from gest_dataset.measures import MEASURES
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT

@@ -23,10 +23,9 @@ from gest_dataset.cli import app
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import format_number
+from gest_dataset.measures.gest import MASCULINE_RATE, TEMPLATES
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
 from gest_dataset.measures.result import with_verdict
-from gest_dataset.measures.stereotype_rate import TEMPLATES
 from gest_dataset.report import write_report
 from gest_dataset.report.labels import label_runs, smallest_effect, verdict_of
 from gest_dataset.report.panels import regression

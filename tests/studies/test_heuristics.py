@@ -17,12 +17,7 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.statistics.proportions import StratifiedCounts, rate_contrast
 from gest_dataset.storage import csv_text
-from gest_dataset.studies.heuristics import (
-    first_letter_outcome,
-    key_path,
-    read_sheet,
-    weighted_share,
-)
+from gest_dataset.studies.heuristics import first_letter_outcome, key_path, read_sheet, weighted_share
 from tests.support import planted
 
 # Planted: how many translations of each language and outcome there are

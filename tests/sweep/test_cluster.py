@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from gest_dataset.errors import ConfigError, OutputError
-from gest_dataset.sweep.cluster import resources, run_on_ray, submit_to_slurm
-from gest_dataset.sweep.run import DONE, FAILED, Cell, Engine, Job
+from gest_dataset.sweep.run import DONE, FAILED, Cell, Engine, Job, resources, run_on_ray, submit_to_slurm
 from gest_dataset.sweep.suite import Suite, parse_suite, read_suite
 from tests.conftest import MANIFEST, MIRROR
 from tests.support.herd import herd

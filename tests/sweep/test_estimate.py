@@ -13,13 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from gest_dataset.models.loading import load_empty_model
 from gest_dataset.models.score import score
 from gest_dataset.sweep import estimate as module
-from gest_dataset.sweep.estimate import (
-    Work,
-    count_operations,
-    estimate,
-    measure_speed,
-    measure_work,
-)
+from gest_dataset.sweep.estimate import Work, count_operations, estimate, measure_speed, measure_work
 from gest_dataset.sweep.suite import SuiteModel, parse_suite
 from tests.support import zoo
 

@@ -16,17 +16,7 @@ from gest_dataset.models import scores
 from gest_dataset.models.score import score
 from gest_dataset.runs.folder import RunWriter, read_run
 from gest_dataset.runs.manifest import MANIFEST
-from gest_dataset.sweep.run import (
-    DONE,
-    FAILED,
-    LEFT_OUT,
-    Cell,
-    Job,
-    Work,
-    jobs_of,
-    list_cells,
-    run_job,
-)
+from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, Cell, Job, Work, jobs_of, list_cells, run_job
 from gest_dataset.sweep.suite import parse_suite
 from tests.support import zoo
 from tests.support.completions import MODEL, served

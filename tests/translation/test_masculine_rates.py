@@ -17,7 +17,7 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError
-from gest_dataset.measures.masculine_rate import MASCULINE_RATE
+from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.statistics import masculine_rate
 from gest_dataset.statistics.masculine_rate import detector_bounds
 from gest_dataset.translation import systems

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.languages import SOURCE
-from gest_dataset.measures.masculine_rate import CHOICE, FIRST_PERSON, STORY
+from gest_dataset.measures.gest import CHOICE, FIRST_PERSON, STORY
 from gest_dataset.measures.measure import Measure
 from gest_dataset.probes import choice, prompts, pronouns
 from gest_dataset.probes.prompts import REFUSED, Answer, Prompt, Reading, is_refusal, without_thoughts

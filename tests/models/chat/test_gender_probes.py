@@ -12,7 +12,7 @@ from datasets import load_dataset
 
 import gest_dataset
 from gest_dataset.errors import ConfigError, SettingError
-from gest_dataset.measures.masculine_rate import STORY
+from gest_dataset.measures.gest import STORY
 from gest_dataset.models.chat import ask as asking
 from gest_dataset.models.chat.probes import UNSHOWN
 from gest_dataset.probes.prompts import EMPTY
