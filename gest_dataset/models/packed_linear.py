@@ -7,7 +7,7 @@ its own weights again, bit by bit.
 """
 
 import logging
-import time
+import timeit
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -115,15 +115,6 @@ def is_faster() -> bool:
     with torch.inference_mode():
         states, weight = torch.randn(_ROWS // 2, 768), torch.randn(768, 768)
         packed = _pack(weight)
-        default = _fastest(lambda: nn.functional.linear(states, weight))
-        return default > _LEAST_GAIN * _fastest(lambda: _linear(states, packed, None))
-
-
-def _fastest(call: Callable[[], object], times: int = 5) -> float:
-    """The seconds of the fastest of some calls, after one that is not counted."""
-    seconds = []
-    for _ in range(times + 1):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds[1:])
+        calls = (lambda: nn.functional.linear(states, weight), lambda: _linear(states, packed, None))
+        default, fast = (min(timeit.repeat(call, number=1, repeat=6)) for call in calls)
+    return default > _LEAST_GAIN * fast

@@ -44,7 +44,6 @@ from gest_dataset.statistics.sequential import first_of_each, looks, stratified_
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
-_NOT_MEASURED: dict[str, Any] = {"samples": 0, "median": None, "largest": None}
 PRECISION_SAMPLES = 16  # that are scored again in float32
 SHORT = 40  # samples of each stereotype in the short form
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
@@ -220,19 +219,16 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
-        dtype, error = metadata["dtype"], _NOT_MEASURED
-        note = f"{dtype}: no sample has a score both in this type and in float32"
+        dtype = metadata["dtype"]
         try:
             exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-            error = precision_error(request.measure, scores.table, exact.table)
-        except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
-            note = f"{dtype}: its error was not measured ({describe_error(problem)})"
-        if error["samples"]:
+            error = metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
             note = (
                 f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
                 f"{error['largest']:.2g}, on {error['samples']} samples that were also scored in float32"
             )
-        metadata["precision"] = error
+        except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
+            note = f"{dtype}: its error was not measured ({describe_error(problem)})"
         metadata["notes"] = [*metadata["notes"], note]
     return replace(scores, metadata=metadata)
 
@@ -375,12 +371,10 @@ def sample_ids(scores: pa.Table) -> set[str]:
     return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
 
 
-def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
+def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, float]:
     """The median and the largest difference of the scores that both tables have."""
     differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
     differences = differences[np.isfinite(differences)]
-    if differences.empty:
-        return _NOT_MEASURED
     median, largest = float(differences.median()), float(differences.max())
     return {"samples": len(differences), "median": median, "largest": largest}
 

@@ -21,13 +21,7 @@ from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingEr
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result
-from gest_dataset.models.base import (
-    CHAT_CONNECTIONS,
-    Model,
-    Sampling,
-    Settings,
-    run_signature,
-)
+from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings, run_signature
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
@@ -47,9 +41,9 @@ _EXAMPLES, _EXAMPLE_LENGTH = 3, 100  # of unreadable answers
 class AskSettings:
     """How a chat model is asked (docs/ask.md).
 
-    `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings, `stop` are texts
-    that end an answer. `parser` and `parser_model` read answers in Slavic languages (docs/gender.md). Prices
-    are of a million tokens; no prompt is sent once the answers have cost `max_cost`.
+    `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings. `parser`
+    and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are of a million tokens; no
+    prompt is sent once the answers have cost `max_cost`.
     """
 
     probe: str = "choice"
@@ -61,7 +55,6 @@ class AskSettings:
     seed: int = 0
     repeats: int = 1
     max_tokens: int | None = None
-    stop: Sequence[str] = ()
     parser: str = PARSER
     parser_model: str | Path | None = None
     connections: int = CHAT_CONNECTIONS
@@ -124,7 +117,7 @@ class Answers(RunResult):
     def signature(self) -> str:
         names = ("language", "prompts", "parser", "sampling", "limit", "device")
         parts = {name: self.metadata[name] for name in names}
-        sampling = {name: value for name, value in parts["sampling"].items() if value not in ([], 0, 0.0)}
+        sampling = {name: value for name, value in parts["sampling"].items() if value}
         return run_signature(self.metadata, **parts | {"sampling": sampling})
 
 
@@ -160,8 +153,6 @@ def prepare(settings: AskSettings) -> ChatTask:
     parsed = probe.needs_parser(language)
     if not parsed and (settings.parser, settings.parser_model) != (PARSER, None):
         raise SettingError(f"The probe {name} in {language} needs no parser; omit --parser, --parser-model.")
-    if isinstance(settings.stop, str) or not all(settings.stop):
-        raise SettingError("stop must be a list of non-empty texts.")
     if settings.max_cost < math.inf and not (settings.price_in or settings.price_out):
         raise SettingError("--max-cost needs --price-in and --price-out.")
     temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
@@ -183,7 +174,7 @@ def prepare(settings: AskSettings) -> ChatTask:
         for prompt in probe.make_prompts(row, wording, repeats)
     ]
     max_tokens = settings.max_tokens or probe.max_tokens
-    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
+    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, probe.top)
     detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
     names = wordings_id(wordings)
     return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
@@ -217,7 +208,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
             table = record.finished.table.replace_schema_metadata(None)
             return Answers(table, record.finished.manifest.metadata)
         start = time.perf_counter()
-        cache = record.cache if record else None
+        cache = record.cache if record else ResponseCache(Path(":memory:"))
         answers = collect(chat_model, task.prompts, task.sampling, cache, settings)
         # prompts with the same text and seed share an answer
         sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(task.prompts, answers, strict=True)}
@@ -279,14 +270,13 @@ def collect(
     model: Model,
     prompts: Sequence[Prompt],
     sampling: Sampling,
-    cache: ResponseCache | None = None,
-    settings: AskSettings | None = None,
+    cache: ResponseCache,
+    settings: AskSettings,
 ) -> list[Answer]:
     """The answers to some prompts, cached as they come; prompts with the same text and seed share one.
 
     No prompt is sent once the answers have cost `max_cost`; requests in flight are completed.
     """
-    settings, cache = settings or AskSettings(), cache or ResponseCache(Path(":memory:"))
     drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
     keys = {prompt: cache_key(prompt.text, prompt.repeat, drawn) for prompt in prompts}
     distinct = dict(zip(keys.values(), keys, strict=True))

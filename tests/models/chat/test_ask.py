@@ -233,9 +233,8 @@ def test_the_longest_length_may_have_another_name() -> None:
     message = (400, {}, {"error": {"message": "Unsupported parameter: 'max_tokens'."}})
     with chatting(lambda text, options: "(a)") as server:
         bodies = intercept(server, lambda body: message if "max_tokens" in body else None)
-        ask(server.url, max_tokens=7, stop=["\n", "."])
+        ask(server.url, max_tokens=7)
     assert bodies[-1]["max_completion_tokens"] == 7
-    assert bodies[-1]["stop"] == ["\n", "."]
 
 
 @pytest.mark.parametrize(
@@ -289,7 +288,6 @@ def test_wrong_uses() -> None:
         ({"repeats": 3, "temperature": 0.0}, "temperature 0"),
         ({"language": "de"}, "not in 'de'"),
         ({"language": "bg"}, "gest add-language bg --variants FILE"),
-        ({"stop": "text"}, "list of non-empty texts"),
         ({"parser": "conllu"}, "needs no parser"),
     ):
         with pytest.raises(ConfigError, match=message):
