@@ -21,6 +21,7 @@ def run(
     endpoint: str | None = None,
     served: str | None = None,
     limit: int | None = None,
+    stop_early: bool = False,
     repeats: int = 1,
     temperature: float | None = None,
     seed: int = 0,

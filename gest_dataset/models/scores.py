@@ -28,7 +28,7 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import compute_result, estimates
+from gest_dataset.measures.result import compute_result, is_decided
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
@@ -186,7 +186,7 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
         def is_enough(run: Run) -> bool:
             """Whether a run that may have been stopped early has all samples that are asked for now."""
             stopped, settings = run.manifest.metadata.get("stopped"), request.settings
-            return not stopped or (settings.stop_early and _is_decided(run.result["result"], settings.gates))
+            return not stopped or (settings.stop_early and is_decided(run.result["result"], settings.gates))
 
         def start() -> Run | None:
             writers.append(stack.enter_context(open_run(path, manifest, is_enough)))
@@ -243,17 +243,9 @@ def _scores_until_decided(model: Model, request: Request, cache: ResponseCache |
             scores = compute_scores(model, replace(request, rows=rows.select(sorted(order[:size]))), cache)
             stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
             scores = replace(scores, metadata={**scores.metadata, "stopped": stopped})
-            if _is_decided(scores.result(), request.settings.gates):
+            if is_decided(scores.result(), request.settings.gates):
                 break
     return scores
-
-
-def _is_decided(result: Mapping[str, Any], gates: Sequence[tuple[str, float]]) -> bool:
-    """Whether the interval of each number lies on one side of its gate; without gates, the verdict."""
-    if not gates:
-        return result["verdict"] in ("shown", "reversed", "negligible")
-    bounds = [(one, limit) for name, limit in gates for one in estimates(result, name)]
-    return all(one.high < limit or one.low > limit for one, limit in bounds)
 
 
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:

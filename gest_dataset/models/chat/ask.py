@@ -20,17 +20,18 @@ from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import compute_result
+from gest_dataset.measures.result import compute_result, is_decided
 from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings, run_signature
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.progress import ProgressWriter
-from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
+from gest_dataset.runs.folder import Run, RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.sequential import looks, stratified_order, stretch
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
@@ -51,6 +52,7 @@ class AskSettings:
     endpoint: str | None = None
     prompts: str | Path | None = None
     limit: int | None = None
+    stop_early: bool = False
     temperature: float | None = None
     seed: int = 0
     repeats: int = 1
@@ -97,7 +99,9 @@ class Answers(RunResult):
         Genders add the bounds for unknown ones (`statistics.unknown_bounds`), choices the rates by the
         probabilities of the letters (`by_probability`), and repeats their variance.
         """
-        result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)
+        measure, stopped = MEASURES[self.metadata["measure"]], self.metadata.get("stopped")
+        result = compute_result(measure, self.table, None, stretch=stopped["stretch"] if stopped else 1.0)
+        result |= {"stopped": stopped} if stopped else {}
         has_genders = "gender" in self.table.column_names
         readings = self.table["gender" if has_genders else "option"].to_pylist()
         stereotypes, ids, prompts = (self.table[name].to_pylist() for name in ("stereotype", "id", "prompt"))
@@ -203,32 +207,49 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
         command=command,
         device=None,
     )
-    with nullcontext() if path is None else open_run(path, manifest) as record:
+
+    def is_enough(run: Run) -> bool:
+        """Whether a run that may have been stopped early has all answers that are wanted now."""
+        early = settings.stop_early and is_decided(run.result["result"], ())
+        return early or not run.manifest.metadata.get("stopped")
+
+    rows, sizes = task.rows, [len(task.rows)]
+    order = list(range(len(rows)))
+    if settings.stop_early:
+        order, sizes = stratified_order(rows["id"], rows["stereotype"]), looks(len(rows))
+    with nullcontext() if path is None else open_run(path, manifest, is_enough) as record:
         if record and record.finished:
             table = record.finished.table.replace_schema_metadata(None)
             return Answers(table, record.finished.manifest.metadata)
         start = time.perf_counter()
         cache = record.cache if record else ResponseCache(Path(":memory:"))
-        answers = collect(chat_model, task.prompts, task.sampling, cache, settings)
-        # prompts with the same text and seed share an answer
-        sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(task.prompts, answers, strict=True)}
-        stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
-        stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
-        table = task.probe.make_table(task.detector, task.prompts, answers, stereotypes)
-        metadata = {
-            **manifest.identity(),
-            **chat_model.facts(chat=True),
-            "from_hub": False,
-            "samples": len(task.rows),
-            **_count_readings(table, chat_model.name),
-            "tokens_in": sum(answer.tokens_in for answer in sent.values()),
-            "tokens_out": sum(answer.tokens_out for answer in sent.values()),
-            "cost": sum(map(settings.cost, sent.values())),
-            "notes": [],
-            "seconds": time.perf_counter() - start,
-            "gest_dataset": __version__,
-        }
-        result = Answers(table, metadata)
+        for size in sizes:
+            asked = {rows["id"][index] for index in order[:size]}
+            prompts = [prompt for prompt in task.prompts if prompt.id in asked]
+            answers = collect(chat_model, prompts, task.sampling, cache, settings)
+            # prompts with the same text and seed share an answer
+            sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(prompts, answers, strict=True)}
+            stereotype = dict(zip(rows["id"], rows["stereotype"], strict=True))
+            stereotypes = [stereotype[prompt.id] for prompt in prompts]
+            table = task.probe.make_table(task.detector, prompts, answers, stereotypes)
+            stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
+            metadata = {
+                **manifest.identity(),
+                **chat_model.facts(chat=True),
+                "from_hub": False,
+                "samples": size,
+                **_count_readings(table, chat_model.name),
+                "tokens_in": sum(answer.tokens_in for answer in sent.values()),
+                "tokens_out": sum(answer.tokens_out for answer in sent.values()),
+                "cost": sum(map(settings.cost, sent.values())),
+                "notes": [],
+                "seconds": time.perf_counter() - start,
+                "gest_dataset": __version__,
+                **({"stopped": stopped} if settings.stop_early else {}),
+            }
+            result = Answers(table, metadata)
+            if size < len(rows) and is_decided(result.result(), ()):
+                break
         if record:
             record.finish(result)
     return result
