@@ -285,8 +285,8 @@ def resample(
     adapt: Callable[[SmoothFunction], SmoothFunction] = lambda function: function  # noqa: E731
     if units is not None and len(np.unique(units)) < len(units):
         samples, adapt = _sum_by_unit(samples, units[_sort_order(columns, strata)])
-    moments = (sample_moments(samples), bootstrap_moments(samples, draws, seed))
-    return Resamples(*map(_without_small_strata, moments), adapt)
+    data, drawn = sample_moments(samples), bootstrap_moments(samples, draws, seed)
+    return Resamples(_without_small_strata(data), _without_small_strata(drawn), adapt)
 
 
 def mean_interval(values: Floats, draws: int, seed: int) -> Interval:
