@@ -222,7 +222,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
             table = record.finished.table.replace_schema_metadata(None)
             return Answers(table, record.finished.manifest.metadata)
         start = time.perf_counter()
-        cache = record.cache if record else ResponseCache(Path(":memory:"))
+        cache = (record and record.cache) or ResponseCache(Path(":memory:"))
         for size in sizes:
             asked = {rows["id"][index] for index in order[:size]}
             prompts = [prompt for prompt in task.prompts if prompt.id in asked]
