@@ -203,7 +203,6 @@ class CheckedMetric(evaluate.Metric):
         labels = self.labels.get(name, ())
         if values is None or not (labels or name == "units"):
             return values
-        checks.check_sequence(name, values)
         texts = dict(enumerate(labels))
         return [
             texts.get(int(value), value if labels else str(value)) if isinstance(value, Integral) else value

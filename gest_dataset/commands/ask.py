@@ -21,11 +21,11 @@ def run(
     endpoint: str | None = None,
     served: str | None = None,
     limit: int | None = None,
+    stop_early: bool = False,
     repeats: int = 1,
     temperature: float | None = None,
     seed: int = 0,
     max_tokens: int | None = None,
-    stop: list[str] | None = None,
     parser: str = "udpipe",
     parser_model: Path | None = None,
     prompts: Path | None = None,
@@ -45,7 +45,7 @@ def run(
     Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it arrives: rerun the same command
     to resume. To estimate the cost of a run, try a few sentences first (--limit).
     """
-    arguments = {**locals(), "stop": stop or ()}
+    arguments = locals()
 
     from gest_dataset.models.chat import ask
     from gest_dataset.models.chat.ask import AskSettings

@@ -189,7 +189,7 @@ def card_header(title: str, languages: Sequence[str], names: Iterable[str], **va
     """The YAML header of a card with these configs, which the Hub and `load_dataset` read."""
     configs = []
     for name in names:
-        files = [{"split": "test", "path": f"{name}/test-*.parquet"}]
+        files = [{"split": "test", "path": f"{name}/test-*"}]
         default = {"default": True} if name == DEFAULT_CONFIG else {}
         configs.append({"config_name": name, **default, "data_files": files})
     data = DatasetCardData(

@@ -190,7 +190,8 @@ def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
     merged = _merge_header(theirs, _parse_header(built_header(builds), repo))
     if merged != theirs:
         header = f"---\n{yaml_dump(merged, sort_keys=False)}---\n"
-    return f"{header}{_merge_sections(body, builds, merged, repo)}".encode()
+    text = f"{header}{_merge_sections(body, builds, merged, repo)}"
+    return (text.replace("\n", "\r\n") if _has_windows_lines(card) else text).encode()
 
 
 def read_header(card: bytes, repo: str) -> Header:
@@ -211,10 +212,14 @@ def default_config(header: Mapping[str, Any]) -> str | None:
     return next(iter([*marked, *(name for name in configs if name == "default"), *only]), None)
 
 
+def _has_windows_lines(card: bytes) -> bool:
+    return 0 < card.count(b"\n") == card.count(b"\r\n")
+
+
 def _split(card: bytes, repo: str) -> tuple[str, Header, str]:
     """A card's header as text and parsed, and the text after it, all with plain LF."""
     with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
-        text = card.replace(b"\r\n", b"\n").decode("utf-8")
+        text = (card.replace(b"\r\n", b"\n") if _has_windows_lines(card) else card).decode("utf-8")
     if match := REGEX_YAML_BLOCK.match(text):
         return match[0], _parse_header(match[2], repo), text[match.end() :]
     if text.lstrip("\ufeff \t\r\n").startswith("---"):

@@ -39,17 +39,19 @@ def compute_result(
     """The result of a score table with its verdict; with several templates, one result for each as well.
 
     `bands` are the effects of placebo pairs by template, if they were measured. `stretch` widens the
-    intervals of g_s and d for runs that stop early (`statistics.sequential`).
+    intervals of the headline and of d for runs that stop early (`statistics.sequential`).
     """
     results = {}
     for template, part in split_by_template(scores).items():
         result = measure.statistic(**statistic_inputs(measure, part, rows), **options)
-        results[template] = with_verdict(measure, _widened(_with_placebo(result, [template], bands), stretch))
+        results[template] = with_verdict(
+            measure, _widened(measure, _with_placebo(result, [template], bands), stretch)
+        )
     combined = combine_templates(results)
     if len(results) == 1:
         return combined
     combined |= _template_mean(measure, scores, rows)
-    return with_verdict(measure, _widened(_with_placebo(combined, [*results], bands), stretch))
+    return with_verdict(measure, _widened(measure, _with_placebo(combined, [*results], bands), stretch))
 
 
 def _with_placebo(
@@ -63,17 +65,33 @@ def _with_placebo(
     return result | {"placebo": {**band, "low": exp(-reach), "high": exp(reach)}}
 
 
-def _widened(result: dict[str, Any], stretch: float) -> dict[str, Any]:
-    """A result whose bounds of g_s (on the log scale) and of d are further from their values by a factor."""
-    if stretch == 1.0:
-        return result
-    g_s, d = Estimate.of(result, "g_s"), Estimate.of(result, "d")
-    return result | {
-        "g_s_low": g_s.value * (g_s.low / g_s.value) ** stretch,
-        "g_s_high": g_s.value * (g_s.high / g_s.value) ** stretch,
-        "d_low": d.value + (d.low - d.value) * stretch,
-        "d_high": d.value + (d.high - d.value) * stretch,
-    }
+def _widened(measure: Measure, result: dict[str, Any], stretch: float) -> dict[str, Any]:
+    """A result whose bounds of the headline and of d are further from their values by a factor.
+
+    A ratio is stretched on the log scale. The bounds over unreadable answers belong to their own values.
+    """
+    head = measure.headline(result)
+    widened = dict(result)
+    for name in (head.name, "d"):
+        for value, bound in (
+            ("", "_low"),
+            ("", "_high"),
+            ("_lowest", "_lowest_low"),
+            ("_highest", "_highest_high"),
+        ):
+            if name + bound in result and stretch != 1.0:
+                at, end = result[name + value], result[name + bound]
+                is_ratio = head.ratio and name == head.name
+                widened[name + bound] = at * (end / at) ** stretch if is_ratio else at + (end - at) * stretch
+    return widened
+
+
+def is_decided(result: Result, gates: Sequence[tuple[str, float]]) -> bool:
+    """Whether the interval of each number lies on one side of its gate; without gates, the verdict."""
+    if not gates:
+        return result["verdict"] in ("shown", "reversed", "negligible")
+    bounds = [(one, limit) for name, limit in gates for one in estimates(result, name)]
+    return all(one.high < limit or one.low > limit for one, limit in bounds)
 
 
 def statistic_inputs(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:

@@ -104,7 +104,6 @@ class Sampling:
     seed: int = 0
     repeats: int = 1
     max_tokens: int = 32
-    stop: tuple[str, ...] = ()  # texts that end a completion
     top: int = 0  # likeliest first tokens to return
 
 

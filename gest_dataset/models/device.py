@@ -1,17 +1,17 @@
 """Where a model runs and in which number type: one device, several devices, or quantised."""
 
 import logging
-import math
 import tempfile
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from transformers import BitsAndBytesConfig
 
-from gest_dataset.errors import SettingError, import_extra
+from gest_dataset.errors import SettingError, convert_errors, describe_error, import_extra
 from gest_dataset.models.base import Settings
+from gest_dataset.statistics.checks import check_choice
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 # Padded tokens in a batch. Larger batches are slower on a CPU because they do not fit into its caches.
@@ -29,19 +29,16 @@ def pick_device(requested: str) -> torch.device:
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    try:
+    advice = f"The device {requested!r} cannot be used. Use auto, cuda, cuda:N, mps or cpu"
+    with convert_errors(lambda error: SettingError(f"{advice} ({describe_error(error)}).")):
         device = torch.device(requested)
-    except RuntimeError as error:
-        raise SettingError(f"Unknown device {requested!r}. Use auto, cuda, cuda:N, mps or cpu.") from error
-    available = {"cuda": torch.cuda.device_count(), "mps": torch.backends.mps.is_available()}
-    if (device.index or 0) >= available.get(device.type, math.inf):
-        raise SettingError(f"This machine has no device {requested!r}. Use auto or cpu.")
+        torch.empty(0, device=device)
     return device
 
 
 def pick_dtype(requested: str, device: torch.device) -> torch.dtype:
     """The requested number type; `auto` takes bfloat16 (else float16) on a GPU and float32 on a CPU."""
-    _check_choice("dtype", requested, DTYPES)
+    check_choice("dtype", requested, DTYPES)
     if requested != "auto":
         dtype: torch.dtype = getattr(torch, requested)
         return dtype
@@ -57,14 +54,9 @@ def resolve_placement(settings: Settings) -> tuple[torch.device, torch.dtype]:
             "device_map cannot be combined with device; choose GPUs with CUDA_VISIBLE_DEVICES."
         )
     if settings.quantization is not None:
-        _check_choice("quantization", settings.quantization, QUANTIZATIONS)
+        check_choice("quantization", settings.quantization, QUANTIZATIONS)
     device = pick_device(settings.device)
     return device, pick_dtype(settings.dtype, device)
-
-
-def _check_choice(what: str, value: str, choices: Collection[str]) -> None:
-    if value not in choices:
-        raise SettingError(f"Unknown {what} {value!r}. Use one of {', '.join(choices)}.")
 
 
 def place_model(

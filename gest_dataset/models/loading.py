@@ -240,8 +240,6 @@ def name_and_kind(model: Any, settings: Settings | None = None) -> tuple[str, st
     if not isinstance(model, tuple):
         name = _checked_name(model)
         return name, _read_config(name, settings or Settings())[2]
-    if len(model) != 2 or not hasattr(model[0], "config") or not callable(model[1]):
-        raise ModelError("Loaded objects must be a pair (model, tokenizer).")
     classes = [cls.__name__ for cls in type(model[0]).__mro__]
     name = pretrained.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
     return name, _kind_of(name, classes)
@@ -282,10 +280,8 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     """Require character offsets, a vocabulary, and an embedding for every token of it."""
     if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(
-            f"The tokenizer of {name!r} is not a fast one, so it has no character offsets. Save it with a "
-            f"tokenizer.json (transformers converts most tokenizers: install sentencepiece)."
-        )
+        problem = f"The tokenizer of {name!r} is not a fast one, so it has no character offsets"
+        raise ModelError(f"{problem}: save it with a tokenizer.json (transformers converts most of them).")
     vocabulary = tokenizer.backend_tokenizer.get_vocab(with_added_tokens=False)
     # for a folder without a tokenizer, transformers returns one with special tokens only
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
@@ -314,10 +310,8 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
         if auto_class.__name__ in (getattr(config, "auto_map", None) or {}):
             return kind
     shown = architectures[0] if architectures else config.model_type
-    raise ModelError(
-        f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model of "
-        f"transformers. A model object has to be loaded with AutoModelForMaskedLM or a similar class."
-    )
+    problem = f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model"
+    raise ModelError(f"{problem}. Load a model object with AutoModelForMaskedLM or a similar class.")
 
 
 @torch.inference_mode()
@@ -340,7 +334,6 @@ def _generate_batch(
         temperature=None,
         top_p=None,
         top_k=None,
-        **({"stop_strings": list(sampling.stop), "tokenizer": tokenizer} if sampling.stop else {}),
     )
     tops: list[tuple[tuple[str, float], ...]] = [()] * len(ids)
     if sampling.top:
@@ -353,8 +346,6 @@ def _generate_batch(
     for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
         generated = sequence[longest:]
         text = tokenizer.decode(generated, skip_special_tokens=True)
-        # like servers, without the text that ended the answer
-        text = text[: min((text.find(end) for end in sampling.stop if end in text), default=len(text))]
         length = sum(token != padding for token in generated)
         answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, top))
     return answers

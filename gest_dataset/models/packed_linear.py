@@ -7,7 +7,7 @@ its own weights again, bit by bit.
 """
 
 import logging
-import time
+import timeit
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -63,9 +63,9 @@ def _are_close(values: Values, expected: Values) -> bool:
     return np.allclose(values[finite], expected[finite], rtol=0, atol=_TOLERANCE * (1 + largest))
 
 
-def _packable_layers(model: nn.Module) -> list[nn.Module]:
+def _packable_layers(model: Any) -> list[nn.Module]:
     """The large linear layers on the CPU whose weights nothing else reads."""
-    modules = list(model.modules())
+    modules: list[Any] = list(model.modules())
     owners = Counter(id(parameter) for module in modules for parameter in module.parameters(recurse=False))
     output = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
     return [
@@ -81,14 +81,14 @@ def _packable_layers(model: nn.Module) -> list[nn.Module]:
 
 
 @contextmanager
-def _packed(layer: nn.Module) -> Iterator[None]:
+def _packed(layer: Any) -> Iterator[None]:
     """One packed layer; its own weight is empty meanwhile, so that memory holds the numbers once."""
     transposed = isinstance(layer, Conv1D)
-    weight: Any = layer.weight
+    weight = layer.weight
     plain = weight.data.t().contiguous() if transposed else weight.data
     packed = _pack(plain)
     weight.data, plain = plain.new_empty(0), None
-    layer.forward = partial(_linear, weight=packed, bias=layer.bias)  # type: ignore[assignment]
+    layer.forward = partial(_linear, weight=packed, bias=layer.bias)
     try:
         yield
     finally:
@@ -115,15 +115,6 @@ def is_faster() -> bool:
     with torch.inference_mode():
         states, weight = torch.randn(_ROWS // 2, 768), torch.randn(768, 768)
         packed = _pack(weight)
-        default = _fastest(lambda: nn.functional.linear(states, weight))
-        return default > _LEAST_GAIN * _fastest(lambda: _linear(states, packed, None))
-
-
-def _fastest(call: Callable[[], object], times: int = 5) -> float:
-    """The seconds of the fastest of some calls, after one that is not counted."""
-    seconds = []
-    for _ in range(times + 1):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds[1:])
+        calls = (lambda: nn.functional.linear(states, weight), lambda: _linear(states, packed, None))
+        default, fast = (min(timeit.repeat(call, number=1, repeat=6)) for call in calls)
+    return default > _LEAST_GAIN * fast

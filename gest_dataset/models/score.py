@@ -53,14 +53,11 @@ def score(
         or failed (with a warning). Every process of a launcher gets the same scores.
     """
     command = python_command(score, {"model": model, "config": config, "output": output, **settings})
-    parts = [config] if isinstance(config, str) else config
+    configs: Dataset | dict[str, bool]
     if isinstance(config, Dataset):
-        configs: Dataset | dict[str, bool] = config
-    elif isinstance(parts, (list, tuple)) and all(isinstance(name, str) for name in parts):
-        configs = select_configs(",".join(parts))
+        configs = config
     else:
-        kind = type(config).__name__
-        raise SettingError(f"A {kind} cannot be scored: give names of configs or a datasets.Dataset.")
+        configs = select_configs(config if isinstance(config, str) else ",".join(config))
     folder = None if output is None else Path(output)
     outcome = score_configs(model, configs, folder, command, Settings(**settings))
     for name, reason in {**outcome.left_out, **outcome.failed}.items():

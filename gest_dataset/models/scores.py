@@ -28,7 +28,7 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.result import compute_result, estimates
+from gest_dataset.measures.result import compute_result, is_decided
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
@@ -44,7 +44,6 @@ from gest_dataset.statistics.sequential import first_of_each, looks, stratified_
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
-_NOT_MEASURED: dict[str, Any] = {"samples": 0, "median": None, "largest": None}
 PRECISION_SAMPLES = 16  # that are scored again in float32
 SHORT = 40  # samples of each stereotype in the short form
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
@@ -187,7 +186,7 @@ def record(model: Model, request: Request, path: Path | None, command: Sequence[
         def is_enough(run: Run) -> bool:
             """Whether a run that may have been stopped early has all samples that are asked for now."""
             stopped, settings = run.manifest.metadata.get("stopped"), request.settings
-            return not stopped or (settings.stop_early and _is_decided(run.result["result"], settings.gates))
+            return not stopped or (settings.stop_early and is_decided(run.result["result"], settings.gates))
 
         def start() -> Run | None:
             writers.append(stack.enter_context(open_run(path, manifest, is_enough)))
@@ -220,19 +219,16 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
-        dtype, error = metadata["dtype"], _NOT_MEASURED
-        note = f"{dtype}: no sample has a score both in this type and in float32"
+        dtype = metadata["dtype"]
         try:
             exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-            error = precision_error(request.measure, scores.table, exact.table)
-        except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
-            note = f"{dtype}: its error was not measured ({describe_error(problem)})"
-        if error["samples"]:
+            error = metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
             note = (
                 f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
                 f"{error['largest']:.2g}, on {error['samples']} samples that were also scored in float32"
             )
-        metadata["precision"] = error
+        except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
+            note = f"{dtype}: its error was not measured ({describe_error(problem)})"
         metadata["notes"] = [*metadata["notes"], note]
     return replace(scores, metadata=metadata)
 
@@ -247,17 +243,9 @@ def _scores_until_decided(model: Model, request: Request, cache: ResponseCache |
             scores = compute_scores(model, replace(request, rows=rows.select(sorted(order[:size]))), cache)
             stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
             scores = replace(scores, metadata={**scores.metadata, "stopped": stopped})
-            if _is_decided(scores.result(), request.settings.gates):
+            if is_decided(scores.result(), request.settings.gates):
                 break
     return scores
-
-
-def _is_decided(result: Mapping[str, Any], gates: Sequence[tuple[str, float]]) -> bool:
-    """Whether the interval of each number lies on one side of its gate; without gates, the verdict."""
-    if not gates:
-        return result["verdict"] in ("shown", "reversed", "negligible")
-    bounds = [(one, limit) for name, limit in gates for one in estimates(result, name)]
-    return all(one.high < limit or one.low > limit for one, limit in bounds)
 
 
 def compute_scores(model: Model, request: Request, cache: ResponseCache | None = None) -> Scores:
@@ -375,12 +363,10 @@ def sample_ids(scores: pa.Table) -> set[str]:
     return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
 
 
-def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, Any]:
+def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, float]:
     """The median and the largest difference of the scores that both tables have."""
     differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
     differences = differences[np.isfinite(differences)]
-    if differences.empty:
-        return _NOT_MEASURED
     median, largest = float(differences.median()), float(differences.max())
     return {"samples": len(differences), "median": median, "largest": largest}
 

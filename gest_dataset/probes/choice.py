@@ -50,13 +50,10 @@ class Wording(prompts.Wording):
     neither: str = ""
 
     def problem(self) -> str:
-        filled = [bool(getattr(self, name)) for name in _OPTIONS]
-        if all(filled) if self.language == SOURCE else not any(filled):
-            return super().problem() if self.language == SOURCE else ""
-        return (
-            "does not fit: in English it needs male, female and neither; in other languages it has none of "
-            "them, since its options are the two variants of a pair"
-        )
+        if self.language != SOURCE:
+            return ""
+        has_options = all(getattr(self, name) for name in _OPTIONS)
+        return super().problem() if has_options else "lacks one of the options male, female and neither"
 
     def options(self, row: Mapping[str, Any]) -> dict[str, str]:
         """The texts of the options for a row."""

@@ -111,10 +111,8 @@ def read_wordings(kind: type[W], table_name: str, language: str, path: Path | No
     wordings = tuple(wording for wording in table if wording.language == language)
     if not wordings:
         languages = ", ".join(dict.fromkeys(wording.language for wording in table))
-        raise SettingError(
-            f"{path.name} has prompts in {languages}, but not in {language!r}. Write a JSON list with name, "
-            f"language and text, and pass it with --prompts."
-        )
+        problem = f"{path.name} has prompts in {languages}, but not in {language!r}"
+        raise SettingError(f"{problem}: write some as a JSON table and pass it with --prompts.")
     for wording in wordings:
         if problem := wording.problem():
             raise SettingError(f"The prompt {wording.name!r} in {path} {problem}.")

@@ -30,9 +30,7 @@ def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | 
     `cs` takes ten times as many passes as the rest; None computes it for gender sets only, as in the paper.
     """
     if cs and tokenizer.kind != "masked":
-        raise SettingError(
-            "cs needs a masked model, because it masks one token at a time. Leave out cs=True."
-        )
+        raise SettingError("cs masks one token at a time, so it needs a masked model. Leave out cs=True.")
     tokens = {field: tokenizer(row[field]) for field in FIELDS}
     keywords: tuple[Query, ...] = ()
     original: tuple[Query, ...] = ()
@@ -85,11 +83,9 @@ def _keyword_queries(
             )
     else:
         for side in _SIDES:
-            original, control = length[f"original_{side}"], length[f"control_{side}"]
-            if original != control:
-                raise SkipSampleError(
-                    f"the {side} keyword is {original} tokens in the original and {control} in the control"
-                )
+            sizes = [length[f"{text}_{side}"] for text in _TEXTS]
+            if sizes[0] != sizes[1]:
+                raise SkipSampleError(f"the {side} keyword is {sizes[0]} tokens, in the control {sizes[1]}")
     for text in _TEXTS:
         queries.check_distinct(*(tokens[f"{text}_{side}"].slice(slots[f"{text}_{side}"]) for side in _SIDES))
     if tokenizer.kind == "seq2seq":

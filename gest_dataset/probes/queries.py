@@ -211,9 +211,7 @@ def continuation(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> Query
     if begin >= end:
         raise SkipSampleError("no token can be scored")
     if begin == 0:
-        raise SkipSampleError(
-            "the first token has no left context: the tokenizer has neither a start nor an end token"
-        )
+        raise SkipSampleError("the first token has no context: the tokenizer has no start or end token")
     return Query(tokenizer.check_length(ids[: end - 1]), tuple(range(begin - 1, end - 1)), ids[begin:end])
 
 

@@ -33,10 +33,7 @@ def choose_method(method: str, kind: str) -> str:
     """The intersentence method for a kind of model; `auto` picks the first one that it supports."""
     methods = METHODS.get(kind)
     if methods is None:
-        raise SettingError(
-            f"A {kind} model cannot score intersentence configs. Use a checkpoint with a next-sentence head, "
-            f"a causal or an encoder-decoder model, or the intrasentence config."
-        )
+        raise SettingError(f"A {kind} model without a next-sentence head cannot score intersentence configs.")
     if method not in ("auto", *methods):
         choices = ", ".join(("auto", *methods))
         raise SettingError(f"A {kind} model does not support the method {method!r}; use one of {choices}.")

@@ -38,15 +38,10 @@ class Template:
     placebo: str = ""
 
     def __post_init__(self) -> None:
-        texts = (self.masculine, self.feminine, self.text)
-        if (
-            type(self.id) is not int  # True is an int, too
-            or not 0 < self.id < 2**31
-            or not all(isinstance(text, str) and text.strip() for text in texts)
-            or self.masculine == self.feminine
-            or (self.text.count("{word}"), self.text.count("{sentence}")) != (1, 1)
-            or self.placebo not in ("", *PLACEBO_LISTS)
-        ):
+        slots = (self.text.count("{word}"), self.text.count("{sentence}"))
+        valid = isinstance(self.id, int) and self.id > 0 and slots == (1, 1)
+        words = {self.masculine.strip(), self.feminine.strip(), ""}
+        if not valid or len(words) < 3 or self.placebo not in ("", *PLACEBO_LISTS):
             raise ValueError(
                 f"{asdict(self)} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
                 f"{{sentence}}, two words, and perhaps `placebo`: names or nouns"
@@ -96,21 +91,17 @@ def select_templates(selection: Sequence[int] | str | Path | None, kind: str) ->
         raise SettingError(f"No template is selected. Choose from {_CHOICE}.")
     for template in templates:
         if not template.suits(kind):
-            raise SettingError(
-                f"Template {template.id} ({template.text}) has the word before the sentence, so a causal "
-                f"model cannot score it. Use templates 3 and 4, or a masked model."
-            )
+            problem = f"Template {template.id} ({template.text}) has the word before the sentence"
+            raise SettingError(f"{problem}: causal models need others, such as 3 and 4.")
     return templates
 
 
 def _read(path: Path) -> list[Template]:
     try:
         templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError) as error:
-        raise SettingError(
-            f"The templates in {path} cannot be read ({error}). Write a JSON list like\n"
-            f'[{{"id": 5, "text": "{{word}} wrote: {{sentence}}", "masculine": "He", "feminine": "She"}}]'
-        ) from error
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        entries = "a JSON list of objects with id, text, masculine and feminine"
+        raise SettingError(f"The templates in {path} cannot be read ({error}); write {entries}.") from error
     if len({template.id for template in templates}) != len(templates):
         raise SettingError(f"Two templates in {path} have the same id.")
     return templates

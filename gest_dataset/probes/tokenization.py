@@ -120,9 +120,7 @@ class ProbeTokenizer:
     def check_embedded(self, ids: Sequence[int]) -> None:
         """Reject tokens that were added to the tokenizer and not to the model."""
         if self.vocabulary is not None and max(ids, default=0) >= self.vocabulary:
-            raise SkipSampleError(
-                f"token id {max(ids)} is outside the model's vocabulary of {self.vocabulary}"
-            )
+            raise SkipSampleError(f"token id {max(ids)} is outside the vocabulary of {self.vocabulary}")
 
     def with_start(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
         """The ids after a start token, and the number of added tokens.
@@ -149,18 +147,13 @@ def make_probe_tokenizer(
     """The probe tokenizer of a loaded model; `rules` are the author rules to follow."""
     name = model.config._name_or_path or type(model).__name__
     if kind == "masked" and tokenizer.mask_token_id is None:
-        raise ModelError(
-            f"The tokenizer of {name!r} has no mask token, which a masked model needs. Set "
-            f"tokenizer.mask_token, or score the model as another kind."
-        )
+        raise ModelError(f"The tokenizer of {name!r} has no mask token: set tokenizer.mask_token.")
     tokenizer("")  # turns truncation and padding of the fast tokenizer off
     sentinels = tokenizer.convert_tokens_to_ids([f"<extra_id_{i}>" for i in range(10)])
     known = tuple(i for i in sentinels if i is not None and i != tokenizer.unk_token_id)
     if kind == "seq2seq" and not known:
-        raise ModelError(
-            f"The tokenizer of {name!r} has no sentinel <extra_id_0>: only encoder-decoders that were "
-            f"trained to fill spans (T5, mT5) can be scored, not those that rewrite the text (BART)."
-        )
+        lacks = f"The tokenizer of {name!r} has no sentinel <extra_id_0>"
+        raise ModelError(f"{lacks}: only encoder-decoders that fill spans (T5, mT5) can be scored.")
     vocabulary = getattr(model.config.get_text_config(), "vocab_size", None)
     start = start_token(tokenizer) if kind == "causal" else None
     return ProbeTokenizer(

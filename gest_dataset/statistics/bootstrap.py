@@ -63,15 +63,12 @@ class SmoothFunction:
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic with its bounds and p-value against 0; the analytic ones are those of Student's t."""
+    """A statistic with its bounds and p-value against 0."""
 
     value: float
     low: float = math.nan
     high: float = math.nan
     p_value: float = math.nan
-    analytic_low: float = math.nan
-    analytic_high: float = math.nan
-    analytic_p_value: float = math.nan
 
 
 UNDEFINED = Interval(math.nan)
@@ -185,43 +182,11 @@ def _variances(function: SmoothFunction, moments: Moments) -> Floats:
     return np.where(used, np.maximum(spread, 0) / np.maximum(moments.size, 1), 0.0)
 
 
-def without_small_strata(moments: Moments) -> Moments:
+def _without_small_strata(moments: Moments) -> Moments:
     """The moments with zeros for strata that are too small to have moments."""
     small = (moments.size < 2)[:, None]
     mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
     return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
-
-
-def interval(function: SmoothFunction, data: Moments, draws: Moments) -> Interval:
-    """The value with its studentised bootstrap interval, or that of Student's t for few samples.
-
-    The bounds are nan if a stratum that the statistic uses has fewer than two samples.
-    """
-    used = _used_strata(function, data.mean)
-    data, draws = without_small_strata(data), without_small_strata(draws)
-    value = float(function.value(data.mean)) if (data.size[used] > 0).all() else math.nan
-    variances = _variances(function, data)
-    total = float(variances.sum())
-    if math.isnan(total) or math.isnan(value) or (data.size[used] < 2).any():
-        return Interval(value)
-    if total == 0:
-        # the smallest p-value that the draws allow, but at least that of a sign test on the smallest used
-        # stratum, 2 / 2^n: two equal samples prove nothing
-        sizes = data.size[used] if used.any() else data.size
-        p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
-        return Interval(value, value, value, p_value, value, value, p_value)
-    error = math.sqrt(total)
-    freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
-    reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
-    analytic = (value - reach, value + reach, 2 * float(special.stdtr(freedom, -abs(value) / error)))
-    students = Interval(value, *analytic, *analytic)
-    if freedom < MIN_DEGREES_OF_FREEDOM:
-        return students
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = (function.value(draws.mean) - value) / np.sqrt(_variances(function, draws).sum(axis=-1))
-    if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
-        return students  # too many resamples miss the few rows that differ
-    return Interval(value, *studentised(value, error, ratios), *analytic)
 
 
 def welch_satterthwaite(variances: Floats, size: Floats) -> float:
@@ -260,9 +225,37 @@ class Resamples:
     draws: Moments
     adapt: Callable[[SmoothFunction], SmoothFunction]
 
-    def interval(self, function: SmoothFunction) -> Interval:
-        """A function of the strata's means with its bounds."""
-        return interval(self.adapt(function), self.data, self.draws)
+    def interval(self, function: SmoothFunction, students: bool = False) -> Interval:
+        """A function of the strata's means with its studentised bootstrap interval.
+
+        With `students`, or for few samples, it is that of Student's t. The bounds are nan if a stratum
+        that the function uses has fewer than two samples.
+        """
+        function, data, draws = self.adapt(function), self.data, self.draws
+        used = _used_strata(function, data.mean)
+        value = float(function.value(data.mean)) if (data.size[used] > 0).all() else math.nan
+        variances = _variances(function, data)
+        total = float(variances.sum())
+        if math.isnan(total) or math.isnan(value) or (data.size[used] < 2).any():
+            return Interval(value)
+        if total == 0:
+            # the smallest p-value that the draws allow, but at least that of a sign test on the smallest used
+            # stratum, 2 / 2^n: two equal samples prove nothing
+            sizes = data.size[used] if used.any() else data.size
+            p_value = 1.0 if value == 0 else max(2 / (len(draws.mean) + 1), 2.0 ** float(1 - sizes.min()))
+            return Interval(value, value, value, p_value)
+        error = math.sqrt(total)
+        freedom = min(welch_satterthwaite(variances, data.size), function.degrees_of_freedom)
+        reach = error * float(special.stdtrit(freedom, 1 - (1 - LEVEL) / 2))
+        p_value = 2 * float(special.stdtr(freedom, -abs(value) / error))
+        analytic = Interval(value, value - reach, value + reach, p_value)
+        if students or freedom < MIN_DEGREES_OF_FREEDOM:
+            return analytic
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = (function.value(draws.mean) - value) / np.sqrt(_variances(function, draws).sum(axis=-1))
+        if (~np.isfinite(ratios)).mean() > (1 - LEVEL) / 2:
+            return analytic  # too many resamples miss the few rows that differ
+        return Interval(value, *studentised(value, error, ratios))
 
     def entries(
         self, name: str, function: SmoothFunction, scale: Scale = float, limits: Limits = UNLIMITED
@@ -292,7 +285,8 @@ def resample(
     adapt: Callable[[SmoothFunction], SmoothFunction] = lambda function: function  # noqa: E731
     if units is not None and len(np.unique(units)) < len(units):
         samples, adapt = _sum_by_unit(samples, units[_sort_order(columns, strata)])
-    return Resamples(sample_moments(samples), bootstrap_moments(samples, draws, seed), adapt)
+    data, drawn = sample_moments(samples), bootstrap_moments(samples, draws, seed)
+    return Resamples(_without_small_strata(data), _without_small_strata(drawn), adapt)
 
 
 def mean_interval(values: Floats, draws: int, seed: int) -> Interval:
@@ -325,7 +319,7 @@ def deviation_of_squares(squares: Floats, strata: Ints) -> float:
 def standardised(effect: SmoothFunction, strata: Ints, number: int) -> SmoothFunction:
     """An effect divided by the standard deviation within strata (Cohen's d).
 
-    The last column of the means are those of `squared_deviations`, which the effect does not use.
+    The last column of the means are those of `squared_deviations`; the effect is a function of the others.
     """
     several = np.bincount(strata, minlength=number) > 1
     weights = several / max(several.sum(), 1)
@@ -335,13 +329,13 @@ def standardised(effect: SmoothFunction, strata: Ints, number: int) -> SmoothFun
         return np.where(squares > 0, squares, np.nan)
 
     def value(mean: Floats) -> Floats:
-        return np.asarray(effect.value(mean) / np.sqrt(variance(mean)))
+        return np.asarray(effect.value(mean[..., :-1]) / np.sqrt(variance(mean)))
 
     def gradient(mean: Floats) -> Floats:
         squares = variance(mean)[..., None]
-        slopes = effect.gradient(mean) / np.sqrt(squares)[..., None]
+        slopes = effect.gradient(mean[..., :-1]) / np.sqrt(squares)[..., None]
         by_squares = -value(mean)[..., None] / (2 * squares) * weights
-        return np.concatenate([slopes[..., :-1], by_squares[..., None]], axis=-1)
+        return np.concatenate([slopes, by_squares[..., None]], axis=-1)
 
     return SmoothFunction(value, gradient)
 
@@ -367,14 +361,14 @@ def _sum_by_unit(
     means = sample_moments(samples).mean
     names, rows = np.unique(cell_units, return_inverse=True)
     if len(names) == len(cell_units):
-        return stratify(sums, cell_strata, number), lambda function: _of_ratios(function, means)
+        return stratify(sums, cell_strata, number), lambda function: of_ratios(function, means)
     wide = np.zeros((len(names), number, width + 1))
     wide[rows, cell_strata] = sums
     units_per_stratum = np.bincount(cell_strata, minlength=number).astype(float)
     return (
         stratify(wide.reshape(len(names), -1), np.zeros(len(names), dtype=np.int64), 1),
         lambda function: _of_wide_rows(
-            _of_ratios(function, means), means.shape, units_per_stratum, len(names)
+            of_ratios(function, means), means.shape, units_per_stratum, len(names)
         ),
     )
 
@@ -384,7 +378,7 @@ def _used_strata(function: SmoothFunction, means: Floats) -> Bools:
     return np.asarray((function.gradient(np.nan_to_num(means)) != 0).any(axis=-1))
 
 
-def _of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
+def of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
     """A function of sums / counts as one of the means of both [..., strata, k + 1]."""
     used = _used_strata(function, means)
 

@@ -1,11 +1,12 @@
 """Input checks: an error names the argument and the first bad index."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.stereotypes import STEREOTYPES
@@ -14,9 +15,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Check = Callable[[str, Any], Any]
-
-# Iterables that are no sequence of samples: numpy or a loop would read them as something else
-_NOT_SEQUENCES = (str, bytes, bytearray, memoryview, Mapping, Set, np.ma.MaskedArray)
 
 
 def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
@@ -27,18 +25,8 @@ def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
     return value
 
 
-def check_sequence(name: str, values: Any) -> None:
-    """Reject text, bytes, mappings, sets and masked arrays."""
-    if isinstance(values, _NOT_SEQUENCES):
-        raise DataError(
-            f"{name} is a {type(values).__name__}; pass a list or an array without masked values."
-        )
-
-
 def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
     """The common length of the inputs, which must not be 0."""
-    for name, values in inputs.items():
-        check_sequence(name, values)
     lengths = {name: len(values) for name, values in inputs.items()}
     if len(set(lengths.values())) > 1:
         sizes = " vs ".join(map(str, lengths.values()))
@@ -51,7 +39,6 @@ def same_length(**inputs: Sequence[Any] | npt.NDArray[Any]) -> int:
 
 def finite_array(name: str, values: Sequence[Any] | npt.NDArray[Any], width: int | None = None) -> Floats:
     """Finite numbers: one per sample, or rows of `width` numbers."""
-    check_sequence(name, values)
     rows = values if isinstance(values, np.ndarray) and values.dtype.kind != "O" else as_list(values)
     shape = () if width is None else (width,)
     array = _numbers(rows, (len(rows), *shape))
@@ -76,7 +63,6 @@ def _numbers(values: Any, shape: tuple[int, ...]) -> Floats | None:
 
 def nullable_columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:
     """Rows of numbers as columns: None where all rows are None, else nan in the rows that are None."""
-    check_sequence(name, values)
     rows = [[None] * width if row is None else list(row) for row in values]
     array = finite_array(name, [[0.0 if x is None else x for x in row] for row in rows], width)
     missing = np.array([[x is None for x in row] for row in rows], dtype=bool).reshape(len(rows), width)
@@ -86,7 +72,6 @@ def nullable_columns(name: str, values: Sequence[Any], width: int) -> list[Float
 
 def label_codes(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
     """The index of each value in the labels."""
-    check_sequence(name, values)
     values = as_list(values)
     indices = {label: index for index, label in enumerate(labels)}
     codes = [indices.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
@@ -104,8 +89,7 @@ def stereotype_codes(name: str, values: Iterable[Any]) -> Ints:
 
 def group_codes(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
     """Group names as indices into their sorted list, and that list."""
-    check_sequence(name, values)
-    texts = list(values)
+    texts = as_list(values)
     for index, text in enumerate(texts):
         if not isinstance(text, str) or not text.strip():
             raise DataError.at(name, f"index {index}", f"{text!r} is not a non-empty string")
@@ -117,16 +101,12 @@ def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, numbe
     """The unit of each of `number` samples, numbered from 0; None where each sample is a unit."""
     if values is None:
         return None
-    check_sequence(name, values)
     if len(values) != number:
         raise DataError(f"{name} and the samples differ in length ({len(values)} vs {number}).")
-    codes: list[int] = []
-    numbers: dict[Any, int] = {}
-    for index, value in enumerate(as_list(values)):
-        if value is None or not isinstance(value, Hashable) or value != value:
-            raise DataError.at(name, f"index {index}", f"{value!r} does not name a unit (a text or number)")
-        codes.append(numbers.setdefault(value, len(numbers)))
-    return None if len(numbers) == number else np.array(codes, dtype=np.int64)
+    codes, names = pd.factorize(pd.Series(as_list(values), dtype=object))
+    if (codes < 0).any():
+        raise DataError.at(name, f"index {codes.argmin()}", "this does not name a unit (a text or number)")
+    return None if len(names) == number else codes.astype(np.int64)
 
 
 def log_of_base(value: float) -> float:

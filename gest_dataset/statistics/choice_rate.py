@@ -151,10 +151,6 @@ def choice_rate_of_shares(
     sentences = np.arange(length) if unit_codes is None else unit_codes
     shares = np.array([[float(answer.get(option, 0.0)) for option in OPTIONS] for answer in predictions])
     known = np.array([bool(answer) for answer in predictions], dtype=bool)
-    wrong = known & ((shares < 0).any(axis=1) | ~np.isclose(shares.sum(axis=1), 1))
-    if wrong.any():
-        index = int(np.argmax(wrong))
-        raise DataError.at("predictions", f"index {index}", f"{predictions[index]!r} are not probabilities")
     result = _frequencies(shares[known], stereotypes[known], sentences[known], DRAWS, SEED)
     return result | {"n_answers": int(known.sum()), "n_without": int((~known).sum())}
 
@@ -226,7 +222,6 @@ def option_codes(name: str, values: Any) -> Ints:
 
 def option_positions(name: str, values: Any) -> list[int | None]:
     """Positions of options, from 0; None where an answer names none."""
-    checks.check_sequence(name, values)
     positions = checks.as_list(values)
     for index, value in enumerate(positions):
         is_position = isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -11,23 +11,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, one_stratum, resample
+from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, of_ratios, one_stratum, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.choice_rate import OPTIONS, option_codes
 from gest_dataset.statistics.control_bias import control_scores
 from gest_dataset.statistics.masculine_rate import LABELS
 from gest_dataset.statistics.simultaneous import bounds, families
 from gest_dataset.statistics.stereoset_icat import icat_of_means, wins
-from gest_dataset.statistics.stereotype_rate import exp, template_squares
+from gest_dataset.statistics.stereotype_rate import LN_G_S, exp, template_squares
 from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 # More than for an interval: a p-value is at least 2 / (draws + 1), and Holm multiplies it
 DRAWS = 10_000
+# Of the means of (hit, counted)
+_RATE_CONTRAST = of_ratios(linear(MALE_MINUS_FEMALE), np.ones((len(STEREOTYPES), 1)))
 # With fewer samples (units) that differ, bounds and p-value are Student's: the difference of two equal models
 # is symmetric, and the bootstrap's interval of so few values is too short
 MIN_DIFFERING = 50
@@ -111,21 +112,10 @@ def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
 
 
 def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
-    """ln of g_s, or of its mean over templates t: ln mean_t exp(sum of w_i mean_it)."""
-
-    def exponents(mean: Floats) -> Floats:
-        return np.asarray(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, mean))
-
-    def value(mean: Floats) -> Floats:
-        return np.asarray(special.logsumexp(exponents(mean), axis=-1) - math.log(mean.shape[-1]))
-
-    def gradient(mean: Floats) -> Floats:
-        weights = MALE_MINUS_FEMALE[:, None]
-        return np.asarray(special.softmax(exponents(mean), axis=-1)[..., None, :] * weights)
-
+    """ln of g_s, or of its mean over templates."""
     columns = np.hstack(_log_ratios(a, b))
     strata = checks.stereotype_codes("references", references)
-    function = linear(MALE_MINUS_FEMALE) if columns.shape[1] == 2 else SmoothFunction(value, gradient)
+    function = linear(MALE_MINUS_FEMALE) if columns.shape[1] == 2 else LN_G_S
     return _Paired(columns, strata, len(STEREOTYPES), (function, function), exp)
 
 
@@ -138,13 +128,7 @@ def _d(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
         for side in np.hsplit(ratios.columns, 2)
         for part in (side, template_squares(side, strata)[:, None])
     ]
-    effect = SmoothFunction(
-        lambda mean: ln_g_s.value(mean[..., :-1]),
-        lambda mean: np.concatenate(
-            [ln_g_s.gradient(mean[..., :-1]), np.zeros_like(mean[..., -1:])], axis=-1
-        ),
-    )
-    function = bootstrap.standardised(effect, strata, ratios.number)
+    function = bootstrap.standardised(ln_g_s, strata, ratios.number)
     return _Paired(np.hstack(columns), strata, ratios.number, (function, function))
 
 
@@ -156,20 +140,6 @@ def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     strata = checks.stereotype_codes("references", references)
     rates = np.column_stack(columns).astype(np.float64)
     return _Paired(rates, strata, len(STEREOTYPES), (_RATE_CONTRAST, _RATE_CONTRAST))
-
-
-def _rate_contrast(mean: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((mean[..., 0] / mean[..., 1]) @ MALE_MINUS_FEMALE)
-
-
-def _rate_contrast_gradient(mean: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = (MALE_MINUS_FEMALE / mean[..., 1], -MALE_MINUS_FEMALE * mean[..., 0] / mean[..., 1] ** 2)
-    return np.stack(parts, axis=-1)
-
-
-_RATE_CONTRAST = SmoothFunction(_rate_contrast, _rate_contrast_gradient)  # of means of (hit, counted)
 
 
 def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
@@ -243,13 +213,11 @@ def compare(
         for function, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
     )
     resamples = resample(paired.columns, paired.strata, paired.number, unit_codes, draws, seed, _differences)
-    found = resamples.interval(_difference_function(paired.measures, width))
     differing = np.flatnonzero((paired.columns[:, :width] != paired.columns[:, width:]).any(axis=1))
-    bounds, p_value = (found.low, found.high), found.p_value
-    if len(differing if unit_codes is None else np.unique(unit_codes[differing])) < MIN_DIFFERING:
-        bounds, p_value = (found.analytic_low, found.analytic_high), found.analytic_p_value
-    limits = (factor * found.value, factor * bounds[0], factor * bounds[1])
-    return Comparison(measure, value_a, value_b, *limits, p_value, paired.report is exp)
+    number = len(differing if unit_codes is None else np.unique(unit_codes[differing]))
+    found = resamples.interval(_difference_function(paired.measures, width), students=number < MIN_DIFFERING)
+    limits = (factor * found.value, factor * found.low, factor * found.high)
+    return Comparison(measure, value_a, value_b, *limits, found.p_value, paired.report is exp)
 
 
 def compare_stereotypes(

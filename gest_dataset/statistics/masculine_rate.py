@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gest_dataset.errors import ConfigError
 from gest_dataset.statistics import checks, proportions
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries, select_units
 from gest_dataset.statistics.checks import Floats
@@ -151,8 +150,6 @@ def detector_bounds(
     neutral_as_gendered: float,
 ) -> dict[str, Any]:
     """The range of p_i and f_s over all errors of the detector up to these shares; nan without a sample."""
-    if not all(0 <= share < 1 for share in (male_as_female, female_as_male, neutral_as_gendered)):
-        raise ConfigError("Error rates must be at least 0 and below 1.")
     female, male, unknown = _count_genders(predictions, references)
     neutral = unknown * neutral_as_gendered / (1 - neutral_as_gendered)
     with np.errstate(invalid="ignore", divide="ignore"):

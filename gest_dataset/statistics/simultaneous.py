@@ -36,8 +36,8 @@ class Family:
 def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Family, Family]:
     """Functions of the strata's means, and the differences of all pairs of them."""
     adapted = [resamples.adapt(function) for function in functions]
-    size = resamples.data.size
-    data, draws = map(bootstrap.without_small_strata, (resamples.data, resamples.draws))
+    data, draws = resamples.data, resamples.draws
+    size = data.size
     value, slopes = _values_and_gradients(adapted, data)
     used = (slopes != 0).any(axis=-1)
     value[(used & (size < 1)).any(axis=-1)] = np.nan

@@ -117,9 +117,8 @@ def stereotype_rate(
     result["n"] = np.bincount(stereotypes, minlength=len(STEREOTYPES)).tolist()
     for name, weights in RATES.items():
         result |= resamples.entries(name, first_column(weights), report)
-    result |= resamples.entries(
-        "d", bootstrap.standardised(first_column(RATES["g_s"]), stereotypes, len(STEREOTYPES))
-    )
+    ln_g_s = linear(RATES["g_s"])
+    result |= resamples.entries("d", bootstrap.standardised(ln_g_s, stereotypes, len(STEREOTYPES)))
     if of_shares:
         result |= resamples.entries("g_s", LN_QUOTIENT, exp)
     level = (result["q_f"] + result["q_m"]) / 2 or math.nan
@@ -154,7 +153,7 @@ def winobias_rate(
     result: dict[str, Any] = {"g_s_spread": bootstrap.deviation_of_squares(squares, genders)}
     for name, weights in _WINOBIAS_RATES.items():
         result |= resamples.entries(name, first_column(weights), exp)
-    ln_g_s = first_column(_WINOBIAS_RATES["g_s"])
+    ln_g_s = linear(_WINOBIAS_RATES["g_s"])
     return result | resamples.entries("d", bootstrap.standardised(ln_g_s, genders, len(GENDERS)))
 
 
@@ -184,41 +183,46 @@ def resample_templates(log_ratios: Floats, stereotypes: Ints, units: Ints | None
     return resample(columns, stereotypes, len(STEREOTYPES), units, DRAWS, SEED)
 
 
-def _g_s(mean: Floats) -> Floats:
-    """g_s in each template, from sums of scores and shares of samples with a score."""
-    sums, shares = np.split(mean[..., :-1], 2, axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.asarray(np.exp(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, sums / shares)))
+def _exponents(mean: Floats) -> Floats:
+    return np.asarray(np.einsum("s,...st->...t", MALE_MINUS_FEMALE, mean))
 
 
-def _slopes(mean: Floats, weights: Any) -> Floats:
-    """The gradient of the sum of weights * sums / shares."""
-    sums, shares = np.split(mean[..., :-1], 2, axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = (weights / shares, -weights * sums / shares**2, np.zeros_like(mean[..., :1]))
-        return np.concatenate(parts, axis=-1)
+# ln of the mean over templates t of g_s, ln mean_t exp(sum of w_i mean_it), from the means of ln r
+LN_G_S = SmoothFunction(
+    lambda mean: np.asarray(special.logsumexp(_exponents(mean), axis=-1) - math.log(mean.shape[-1])),
+    lambda mean: special.softmax(_exponents(mean), axis=-1)[..., None, :] * MALE_MINUS_FEMALE[:, None],
+)
 
 
-def _mean_gradient(mean: Floats) -> Floats:
-    g_s = _g_s(mean)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = g_s / g_s.sum(axis=-1, keepdims=True)
-    return _slopes(mean, shares[..., None, :] * MALE_MINUS_FEMALE[:, None])
-
-
-def _ln_q(stereotype: int) -> SmoothFunction:
-    """The mean over templates of ln q of one stereotype."""
+def _mean_over_templates(stereotype: int) -> SmoothFunction:
+    """ln q of one stereotype from the means of ln r in each template."""
     selected = (np.arange(len(STEREOTYPES)) == stereotype)[:, None]
-
-    def value(mean: Floats) -> Floats:
-        sums, shares = np.split(mean[..., stereotype, :-1], 2, axis=-1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((sums / shares).mean(axis=-1))
-
     return SmoothFunction(
-        value, lambda mean: np.where(selected, _slopes(mean, 2 / (mean.shape[-1] - 1)), 0.0)
+        lambda mean: np.asarray(mean[..., stereotype, :].mean(axis=-1)),
+        lambda mean: np.broadcast_to(selected / mean.shape[-1], mean.shape),
     )
 
 
-LN_MEAN = SmoothFunction(lambda mean: np.asarray(np.log(_g_s(mean).mean(axis=-1))), _mean_gradient)
-LN_Q = tuple(_ln_q(stereotype) for stereotype in range(len(STEREOTYPES)))
+def _of_sums(function: SmoothFunction) -> SmoothFunction:
+    """A function of the templates' means as one of `resample_templates`."""
+
+    def split(mean: Floats) -> tuple[Floats, Floats, Floats]:
+        """The means, the shares of samples with a score, and the column for d."""
+        number = mean.shape[-1] // 2
+        shares = mean[..., number : 2 * number]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return mean[..., :number] / shares, shares, mean[..., 2 * number :]
+
+    def gradient(mean: Floats) -> Floats:
+        ratios, shares, rest = split(mean)
+        slopes = function.gradient(ratios)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_sums = np.where(slopes == 0, 0.0, slopes / shares)
+            by_shares = np.where(slopes == 0, 0.0, -by_sums * ratios)
+        return np.concatenate([by_sums, by_shares, np.zeros_like(rest)], axis=-1)
+
+    return SmoothFunction(lambda mean: function.value(split(mean)[0]), gradient)
+
+
+LN_MEAN = _of_sums(LN_G_S)
+LN_Q = tuple(_of_sums(_mean_over_templates(stereotype)) for stereotype in range(len(STEREOTYPES)))

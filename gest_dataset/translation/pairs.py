@@ -25,7 +25,7 @@ from jinja2 import StrictUndefined, Template
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import FAMILIES, KIND_FIELDS, features_of
 from gest_dataset.builders.pairs import MERGED, RULES, pair_row
-from gest_dataset.data.card import card_header
+from gest_dataset.data.card import card_header, split_info
 from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.gender.detect import Detection
 from gest_dataset.gender.grammar import FEMALE, MALE
@@ -207,11 +207,12 @@ def write_pairs(
     features = features_of(KIND_FIELDS["pairs"])
     table = datasets.Dataset.from_list(pairs.rows, features=features).data.table
     name = f"{language}_pairs"
-    write_config(out, name, table)
+    path = write_config(out, name, table)
+    infos = [{"config_name": name, "splits": [split_info(path)]}]
     title = f"GEST, gender-swapped pairs in {LANGUAGES[language].name}"
     template = Template(_CARD.read_text("utf-8"), undefined=StrictUndefined, trim_blocks=True)
     card = template.render(
-        header=card_header(title, [language, "en"], {name: table.num_rows}),
+        header=card_header(title, [language, "en"], [name], dataset_info=infos),
         title=title,
         settings=settings,
         pairs=pairs,

@@ -262,7 +262,7 @@ def test_power_needs_no_model(gest: Gest) -> None:
         (("bert", "--config", "en,sk_pair"), 2, "Did you mean 'sk_pairs'?"),
         (("bert", "--templates", "mine.json"), 2, "extended, or an existing JSON file"),
         (("bert", "--limit", "0"), 2, "--limit"),
-        (("bert", "--device", "abacus"), 2, "Unknown device 'abacus'"),
+        (("bert", "--device", "abacus"), 2, "The device 'abacus' cannot be used"),
         (("bert", "--revision", "main"), 2, "'bert' is a local model; only models on the Hub have revisions"),
         (("./nothing",), 1, "There is no folder ./nothing"),
         ((), 2, "Give either MODEL, or --endpoint"),

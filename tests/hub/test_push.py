@@ -171,12 +171,13 @@ def test_what_is_known_of_other_configs_stays(hub: Hub, monkeypatch: pytest.Monk
         assert before.count(entry) == text.count(entry) == 1
 
 
-def test_windows_line_ends_become_plain_ones(hub: Hub) -> None:
-    hub.add("dataset", SET, {"README.md": b"---\r\nlicense: mit\r\n---\r\nMine.\r\n"})
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_line_endings_stay(hub: Hub, newline: str) -> None:
+    text = newline.join(["---", "license: mit", "---", "Mine.", ""])
+    hub.add("dataset", SET, {"README.md": text.encode()})
     gest_dataset.push(SET, "en")
-    assert card(hub).startswith("---\nlicense:\n- mit\n")
-    assert "\nMine.\n" in card(hub)
-    assert "\r" not in card(hub)
+    written = card(hub)
+    assert written.count("\n") == written.count(newline)
     assert not gest_dataset.push(SET, "en")[0].plan.has_changes
 
 

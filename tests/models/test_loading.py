@@ -45,7 +45,6 @@ def classifier(labels: int) -> tuple[Any, Any]:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "a pair of other objects": (lambda folder: (1, 2), "must be a pair"),
     "a number": (lambda folder: 3, "A int is not a model. Give a Hub id, a path or a pair"),
     "a model without its tokenizer": (lambda folder: zoo.load("bert")[0], "A BertForMaskedLM is not a model"),
     "a model without a head": (

@@ -74,5 +74,5 @@ def test_a_run_ends_without_memory_for_float32(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(scores, "precision_error", out_of_memory)
     half = _half("en", zoo.load("bert"), limit=6, templates=[1])
-    assert half.metadata["precision"]["samples"] == 0
+    assert "precision" not in half.metadata
     assert "bfloat16: its error was not measured (CUDA out of memory)" in half.metadata["notes"]

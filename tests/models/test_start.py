@@ -14,7 +14,7 @@ from tests.support.naive import Reader
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 STANDS_IN = "the tokenizer has no start token: its end token <|endoftext|> precedes each text"
-NOTHING = "the first token has no left context: the tokenizer has neither a start nor an end token"
+NOTHING = "the first token has no context: the tokenizer has no start or end token"
 
 
 def of_first_words(number: int) -> Dataset:
@@ -78,7 +78,7 @@ def test_without_either_the_reason_is_told() -> None:
     told = {row["id"]: row["reason"] for row in scores.skipped.to_pylist()}
     assert told == dict.fromkeys(["0", "1"], NOTHING)
     assert_equal(scores, naive.answer(naive.pair, who, data), BY_NAME["pairs-sk"])
-    with pytest.raises(ScoringError, match=r"No sample .* the first token has no left context"):
+    with pytest.raises(ScoringError, match=r"No sample .* the first token has no context"):
         run(who, "stereoset_en_intrasentence", {}, limit=3)
 
 

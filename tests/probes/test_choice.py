@@ -191,9 +191,12 @@ def test_which_tokens_are_letters() -> None:
         ("{", "cannot be read"),
         ("3", "cannot be read"),
         ('[{"name": "x", "language": "en"}]', "cannot be read"),
-        ('[{"name": "x", "language": "en", "text": "{sentence}", "male": "M"}]', "'x' in .* does not fit"),
+        (
+            '[{"name": "x", "language": "en", "text": "{sentence}", "male": "M"}]',
+            "'x' in .* lacks one of the options",
+        ),
         ('[{"name": "x", "language": "de", "text": "?"}]', "prompts in de, but not in 'en'"),
-        ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in .* does not fit"),
+        ('[{"name": "x", "language": "en", "text": "Which of them?"}]', "'x' in .* lacks one of the options"),
     ],
 )
 def test_invalid_tables(table: str, message: str, tmp_path: Path) -> None:

@@ -108,8 +108,6 @@ def test_empty_input() -> None:
 
 
 NOT_NUMBERS: dict[str, Any] = {
-    "masked array": np.ma.array([0.1, 0.2, 0.3], mask=[False, True, False]),
-    "dict": {0: 0.1, 1: 0.2, 2: 0.3},
     "text": "123",
     "texts of numbers": ["0.1", "0.2", "0.3"],
     "complex numbers": np.array([1j, 2j, 3j]),
@@ -129,7 +127,7 @@ def test_labels_may_be_arrays_series_and_tensors(kind: Callable[[list[int]], Any
     assert checks.label_codes("references", kind([3, 1, 2]), [1, 2, 3]).tolist() == [2, 0, 1]
 
 
-@pytest.mark.parametrize("units", [[1, 2, None, 2], [1, 2, math.nan, 2], [1, 2, [3], 2], [1, 1], "abcd"])
+@pytest.mark.parametrize("units", [[1, 2, None, 2], [1, 2, math.nan, 2], [1, 1]])
 def test_units_are_checked(units: Any) -> None:
     with pytest.raises(DataError, match="units"):
         statistics.winobias_rate([1.0, 2.0, 3.0, 4.0], ["male", "male", "female", "female"], units=units)

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gest_dataset.errors import DataError
 from gest_dataset.measures.gest import CHOICE
 from gest_dataset.measures.result import compute_result, with_verdict
 from gest_dataset.statistics import choice_rate
@@ -193,12 +192,6 @@ def test_probabilities_are_averaged_over_the_orders_of_a_sentence() -> None:
     assert result["male"] == pytest.approx([0.75] * 16)
     assert result["preference"] == pytest.approx([0.5] * 16)
     assert result["stereotype_rate"] == pytest.approx(0)
-
-
-@pytest.mark.parametrize("wrong", [{"male": 0.5}, {"male": -0.5, "female": 1.5}, {"men": 1.0}])
-def test_what_is_no_probability_is_answered_with_its_place(wrong: dict[str, float]) -> None:
-    with pytest.raises(DataError, match=r"index 1.*not probabilities"):
-        choice_rate_of_shares([{"male": 1.0}, wrong], [1, 1])
 
 
 def test_the_variance_of_repeats_by_hand() -> None:

@@ -80,7 +80,8 @@ def test_bounds_are_those_of_a_bootstrap_of_units(crossed: bool) -> None:
     strata = rng.integers(0, 2, len(owner)) if crossed else owner % 2
     values = rng.exponential(1, number)[owner] + 0.3 * rng.normal(size=len(owner)) + strata
     resamples = bootstrap.resample(values[:, None], strata, 2, owner, 8000, 1)
-    found = resamples.interval(linear(np.array([[-1.0], [1.0]])))
+    difference = linear(np.array([[-1.0], [1.0]]))
+    found, students = resamples.interval(difference), resamples.interval(difference, students=True)
 
     def measure(picks: np.ndarray) -> tuple[float, float]:
         total, size = (
@@ -101,7 +102,7 @@ def test_bounds_are_those_of_a_bootstrap_of_units(crossed: bool) -> None:
         ratios.append((again[0] - value) / again[1])
     low, high = np.quantile(ratios, [0.025, 0.975])
     assert found.value == pytest.approx(value)
-    assert (found.analytic_high - found.analytic_low) / 2 / error == pytest.approx(2.0, abs=0.03)
+    assert (students.high - students.low) / 2 / error == pytest.approx(2.0, abs=0.03)
     assert found.low == pytest.approx(value - high * error, abs=0.35 * error)
     assert found.high == pytest.approx(value - low * error, abs=0.35 * error)
 

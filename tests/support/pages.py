@@ -81,7 +81,6 @@ def skip_figures(monkeypatch: pytest.MonkeyPatch) -> None:
             file.write(empty)
 
     monkeypatch.setattr(Figure, "savefig", save)
-    monkeypatch.setattr("gest_dataset.report.panel._write_pdf", lambda *_: None)
     monkeypatch.setattr("gest_dataset.report.page.fit_figure", lambda _: None)
 
 

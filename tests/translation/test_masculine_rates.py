@@ -94,7 +94,7 @@ def test_errors_of_the_detector_bound_the_rates() -> None:
     assert {name: result[name] for name in direct} == direct
     assert result["f_s_detector_lowest"] < result["f_s"] < result["f_s_detector_highest"]
     text = " ".join(MASCULINE_RATE.sentences("uncertainty", result))
-    assert "in 64 labelled sentences, f_s lies between" in text
+    assert "in 64 labelled sentences), f_s lies between" in text
     assert " wrong" not in text
 
 

@@ -20,23 +20,18 @@ from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingError
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.result import compute_result
-from gest_dataset.models.base import (
-    CHAT_CONNECTIONS,
-    Model,
-    Sampling,
-    Settings,
-    run_signature,
-)
+from gest_dataset.measures.result import compute_result, is_decided
+from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings, run_signature
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.progress import ProgressWriter
-from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
+from gest_dataset.runs.folder import Run, RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.sequential import looks, stratified_order, stretch
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
@@ -47,9 +42,9 @@ _EXAMPLES, _EXAMPLE_LENGTH = 3, 100  # of unreadable answers
 class AskSettings:
     """How a chat model is asked (docs/ask.md).
 
-    `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings, `stop` are texts
-    that end an answer. `parser` and `parser_model` read answers in Slavic languages (docs/gender.md). Prices
-    are of a million tokens; no prompt is sent once the answers have cost `max_cost`.
+    `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings. `parser`
+    and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are of a million tokens; no
+    prompt is sent once the answers have cost `max_cost`.
     """
 
     probe: str = "choice"
@@ -57,11 +52,11 @@ class AskSettings:
     endpoint: str | None = None
     prompts: str | Path | None = None
     limit: int | None = None
+    stop_early: bool = False
     temperature: float | None = None
     seed: int = 0
     repeats: int = 1
     max_tokens: int | None = None
-    stop: Sequence[str] = ()
     parser: str = PARSER
     parser_model: str | Path | None = None
     connections: int = CHAT_CONNECTIONS
@@ -104,7 +99,9 @@ class Answers(RunResult):
         Genders add the bounds for unknown ones (`statistics.unknown_bounds`), choices the rates by the
         probabilities of the letters (`by_probability`), and repeats their variance.
         """
-        result = compute_result(MEASURES[self.metadata["measure"]], self.table, None)
+        measure, stopped = MEASURES[self.metadata["measure"]], self.metadata.get("stopped")
+        result = compute_result(measure, self.table, None, stretch=stopped["stretch"] if stopped else 1.0)
+        result |= {"stopped": stopped} if stopped else {}
         has_genders = "gender" in self.table.column_names
         readings = self.table["gender" if has_genders else "option"].to_pylist()
         stereotypes, ids, prompts = (self.table[name].to_pylist() for name in ("stereotype", "id", "prompt"))
@@ -124,7 +121,7 @@ class Answers(RunResult):
     def signature(self) -> str:
         names = ("language", "prompts", "parser", "sampling", "limit", "device")
         parts = {name: self.metadata[name] for name in names}
-        sampling = {name: value for name, value in parts["sampling"].items() if value not in ([], 0, 0.0)}
+        sampling = {name: value for name, value in parts["sampling"].items() if value}
         return run_signature(self.metadata, **parts | {"sampling": sampling})
 
 
@@ -160,8 +157,6 @@ def prepare(settings: AskSettings) -> ChatTask:
     parsed = probe.needs_parser(language)
     if not parsed and (settings.parser, settings.parser_model) != (PARSER, None):
         raise SettingError(f"The probe {name} in {language} needs no parser; omit --parser, --parser-model.")
-    if isinstance(settings.stop, str) or not all(settings.stop):
-        raise SettingError("stop must be a list of non-empty texts.")
     if settings.max_cost < math.inf and not (settings.price_in or settings.price_out):
         raise SettingError("--max-cost needs --price-in and --price-out.")
     temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
@@ -183,7 +178,7 @@ def prepare(settings: AskSettings) -> ChatTask:
         for prompt in probe.make_prompts(row, wording, repeats)
     ]
     max_tokens = settings.max_tokens or probe.max_tokens
-    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, tuple(settings.stop), probe.top)
+    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, probe.top)
     detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
     names = wordings_id(wordings)
     return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
@@ -212,32 +207,49 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
         command=command,
         device=None,
     )
-    with nullcontext() if path is None else open_run(path, manifest) as record:
+
+    def is_enough(run: Run) -> bool:
+        """Whether a run that may have been stopped early has all answers that are wanted now."""
+        early = settings.stop_early and is_decided(run.result["result"], ())
+        return early or not run.manifest.metadata.get("stopped")
+
+    rows, sizes = task.rows, [len(task.rows)]
+    order = list(range(len(rows)))
+    if settings.stop_early:
+        order, sizes = stratified_order(rows["id"], rows["stereotype"]), looks(len(rows))
+    with nullcontext() if path is None else open_run(path, manifest, is_enough) as record:
         if record and record.finished:
             table = record.finished.table.replace_schema_metadata(None)
             return Answers(table, record.finished.manifest.metadata)
         start = time.perf_counter()
-        cache = record.cache if record else None
-        answers = collect(chat_model, task.prompts, task.sampling, cache, settings)
-        # prompts with the same text and seed share an answer
-        sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(task.prompts, answers, strict=True)}
-        stereotype = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
-        stereotypes = [stereotype[prompt.id] for prompt in task.prompts]
-        table = task.probe.make_table(task.detector, task.prompts, answers, stereotypes)
-        metadata = {
-            **manifest.identity(),
-            **chat_model.facts(chat=True),
-            "from_hub": False,
-            "samples": len(task.rows),
-            **_count_readings(table, chat_model.name),
-            "tokens_in": sum(answer.tokens_in for answer in sent.values()),
-            "tokens_out": sum(answer.tokens_out for answer in sent.values()),
-            "cost": sum(map(settings.cost, sent.values())),
-            "notes": [],
-            "seconds": time.perf_counter() - start,
-            "gest_dataset": __version__,
-        }
-        result = Answers(table, metadata)
+        cache = (record and record.cache) or ResponseCache(Path(":memory:"))
+        for size in sizes:
+            asked = {rows["id"][index] for index in order[:size]}
+            prompts = [prompt for prompt in task.prompts if prompt.id in asked]
+            answers = collect(chat_model, prompts, task.sampling, cache, settings)
+            # prompts with the same text and seed share an answer
+            sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(prompts, answers, strict=True)}
+            stereotype = dict(zip(rows["id"], rows["stereotype"], strict=True))
+            stereotypes = [stereotype[prompt.id] for prompt in prompts]
+            table = task.probe.make_table(task.detector, prompts, answers, stereotypes)
+            stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
+            metadata = {
+                **manifest.identity(),
+                **chat_model.facts(chat=True),
+                "from_hub": False,
+                "samples": size,
+                **_count_readings(table, chat_model.name),
+                "tokens_in": sum(answer.tokens_in for answer in sent.values()),
+                "tokens_out": sum(answer.tokens_out for answer in sent.values()),
+                "cost": sum(map(settings.cost, sent.values())),
+                "notes": [],
+                "seconds": time.perf_counter() - start,
+                "gest_dataset": __version__,
+                **({"stopped": stopped} if settings.stop_early else {}),
+            }
+            result = Answers(table, metadata)
+            if size < len(rows) and is_decided(result.result(), ()):
+                break
         if record:
             record.finish(result)
     return result
@@ -279,14 +291,13 @@ def collect(
     model: Model,
     prompts: Sequence[Prompt],
     sampling: Sampling,
-    cache: ResponseCache | None = None,
-    settings: AskSettings | None = None,
+    cache: ResponseCache,
+    settings: AskSettings,
 ) -> list[Answer]:
     """The answers to some prompts, cached as they come; prompts with the same text and seed share one.
 
     No prompt is sent once the answers have cost `max_cost`; requests in flight are completed.
     """
-    settings, cache = settings or AskSettings(), cache or ResponseCache(Path(":memory:"))
     drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
     keys = {prompt: cache_key(prompt.text, prompt.repeat, drawn) for prompt in prompts}
     distinct = dict(zip(keys.values(), keys, strict=True))

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.errors import ModelError, ScoringError, convert_errors, describe_error
-from gest_dataset.models.prefix_sharing import longest_continuations
 from gest_dataset.models.served.client import Client, UnsupportedError
 from gest_dataset.probes.queries import Query, Values
 
@@ -76,8 +75,8 @@ def request_values(
     response = client.request(COMPLETIONS, body)
     choices = check_response(response, model, client.address)
     choices.sort(key=lambda choice: choice.get("index", 0))
-    if len(choices) != len(items):
-        raise ScoringError(f"{client.address} returned {len(choices)} choices for {len(items)} prompts.")
+    if [choice.get("index", 0) for choice in choices] != list(range(len(items))):
+        raise ScoringError(f"{client.address} did not return one choice for each of {len(items)} prompts.")
     problem = f"{client.address} did not return all log-probabilities"
     with convert_errors(lambda error: UnsupportedError(f"{problem} ({describe_error(error)}).")):
         pairs = zip(items, choices, strict=True)
@@ -211,14 +210,11 @@ def make_plan(
                 texts[ids] = None
             lookups[-1].append((ids, by_context, index))
     contexts = {ids: Item(ids, tuple(indices)) for ids, indices in targets.items()}
-    # the values of a text are among those of a longer one that begins with it
-    ordered = list(texts)
-    hosts = dict(zip(ordered, (Item(ordered[i]) for i in longest_continuations(ordered)), strict=True))
     sources = [
-        [(contexts[ids] if by_context else hosts[ids], index) for ids, by_context, index in some]
+        [(contexts[ids] if by_context else Item(ids), index) for ids, by_context, index in some]
         for some in lookups
     ]
-    return [*contexts.values(), *dict.fromkeys(hosts.values())], sources
+    return [*contexts.values(), *map(Item, texts)], sources
 
 
 def make_batches(items: Sequence[Item], able: Capabilities) -> Iterator[list[Item]]:

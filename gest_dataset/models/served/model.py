@@ -207,8 +207,6 @@ def chat_body(model: str, prompt: Prompt, sampling: Sampling, length_name: str) 
         length_name: sampling.max_tokens,
         "seed": sampling.seed + prompt.repeat,
     }
-    if sampling.stop:
-        body["stop"] = list(sampling.stop)
     if sampling.top:
         body |= {"logprobs": True, "top_logprobs": sampling.top}
     return body

@@ -33,7 +33,6 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import score_frame
 from gest_dataset.probes.templates import EXTENDED_NAME, EXTENDED_TEMPLATES, TEMPLATES
-from gest_dataset.published.models import language_models
 from gest_dataset.report.labels import LabelledRun, RunVerdict, language_name, short_name
 from gest_dataset.report.reliability import rows_of_runs
 from gest_dataset.runs.comparison import Difference, compare
@@ -116,14 +115,11 @@ def board_of(verdicts: Sequence[RunVerdict]) -> list[dict[str, Any]]:
 
 
 def family_of(model: str) -> str:
-    """The family of a model: the paper's if it has one, else the first letters of the name.
+    """The family of a model: the first letters of its name.
 
     >>> family_of("EleutherAI/pythia-70m"), family_of("google-bert/bert-base-uncased"), family_of("123")
     ('pythia', 'bert', 'not known')
     """
-    for published in language_models().values():
-        if model in published.hub_ids and published.family:
-            return published.family.lower()
     letters = _FAMILY.search(short_name(model))
     return letters[0].lower() if letters else _UNKNOWN
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from datasets import load_dataset
 import gest_dataset
 from gest_dataset.errors import ConfigError, GestError, ModelError, ScoringError
 from gest_dataset.measures.gest import CHOICE
+from gest_dataset.measures.result import compute_result
 from gest_dataset.models.chat import ask as asking
+from gest_dataset.models.chat.probes import CHAT_PROBES
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Reading
 from gest_dataset.runs.folder import read_run
+from gest_dataset.statistics import sequential
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support.chats import MODEL, chatting, planted, prompts, said
 from tests.support.faults import EACH, fast_retries
@@ -233,9 +237,8 @@ def test_the_longest_length_may_have_another_name() -> None:
     message = (400, {}, {"error": {"message": "Unsupported parameter: 'max_tokens'."}})
     with chatting(lambda text, options: "(a)") as server:
         bodies = intercept(server, lambda body: message if "max_tokens" in body else None)
-        ask(server.url, max_tokens=7, stop=["\n", "."])
+        ask(server.url, max_tokens=7)
     assert bodies[-1]["max_completion_tokens"] == 7
-    assert bodies[-1]["stop"] == ["\n", "."]
 
 
 @pytest.mark.parametrize(
@@ -289,8 +292,40 @@ def test_wrong_uses() -> None:
         ({"repeats": 3, "temperature": 0.0}, "temperature 0"),
         ({"language": "de"}, "not in 'de'"),
         ({"language": "bg"}, "gest add-language bg --variants FILE"),
-        ({"stop": "text"}, "list of non-empty texts"),
         ({"parser": "conllu"}, "needs no parser"),
     ):
         with pytest.raises(ConfigError, match=message):
             gest_dataset.ask(MODEL, **given)  # type: ignore[arg-type]
+
+
+# ---- stopping early --------------------------------------------------------------------------------------
+
+
+def test_asking_stops_when_the_verdict_is_clear_and_continues_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = replace(CHAT_PROBES["choice"], config=lambda language: "demo_en")
+    monkeypatch.setitem(CHAT_PROBES, "choice", demo)
+    monkeypatch.setattr(sequential, "FIRST_LOOK", 64)
+    rows = load_dataset("gest", "demo_en", split="test").to_list()
+    by_sentence = {row["sentence"]: STEREOTYPES[row["stereotype"]].gender for row in rows}
+    folder = tmp_path / "run"
+    with chatting(planted(by_sentence, follows=0, bias=0.8, refused=0)) as server:
+        early = gest_dataset.ask(MODEL, endpoint=server.url, output=folder, stop_early=True)
+        assert early.result()["verdict"] == "shown"
+        stopped = early.result()["stopped"]
+        assert stopped == {"samples": 64, "of": len(rows), "stretch": sequential.stretch(64)}
+        assert len(set(early.table["id"].to_pylist())) == 64
+        plain = compute_result(CHOICE, early.table, None)
+        for end in ("low", "high"):
+            bounds = [one[f"stereotype_rate_{end}"] for one in (early.result(), plain)]
+            wide, usual = (bound - plain["stereotype_rate"] for bound in bounds)
+            assert wide == pytest.approx(usual * stopped["stretch"])
+        asked = len(prompts(server))
+        again = gest_dataset.ask(MODEL, endpoint=server.url, output=folder, stop_early=True)
+        assert again.table.equals(early.table)
+        assert len(prompts(server)) == asked
+        full = gest_dataset.ask(MODEL, endpoint=server.url, output=folder)
+        assert len(set(full.table["id"].to_pylist())) == len(rows)
+        assert "stopped" not in full.result()
+        assert len(prompts(server)) == len(set(prompts(server))), "nothing is asked twice"

@@ -56,15 +56,6 @@ def test_answers_in_a_batch_are_those_of_single_prompts(name: str) -> None:
         assert [value for _, value in answers[prompt].top] == pytest.approx(top, abs=1e-5)
 
 
-def test_an_answer_ends_before_a_stop_text() -> None:
-    pair = chat_model()
-    full = answers_of(pair, PROMPTS, Sampling(max_tokens=12))
-    ends = tuple({answer.text[3:6] for answer in full.values()})
-    for prompt, answer in answers_of(pair, PROMPTS, Sampling(max_tokens=12, stop=ends)).items():
-        text = full[prompt].text
-        assert answer.text == text[: min(text.find(end) for end in ends if end in text)] != text
-
-
 def test_sampled_answers_are_reproducible() -> None:
     """An answer depends on its prompt and seed, not on the rest of the batch."""
     pair = chat_model()

@@ -59,7 +59,10 @@ def tops(value: Any) -> dict[str, Any]:
         (None, "without choices"),
         ({"choices": [{}, 3]}, "without choices"),
         ({**choices((0, {}), (1, {})), "model": "other"}, "answered as 'other'"),
-        (choices((0, {})), "1 choices for 2 prompts"),
+        (choices((0, {})), "one choice for each of 2 prompts"),
+        (choices((0, {}), (0, {})), "one choice for each of 2 prompts"),
+        (choices((None, {}), (None, {})), "one choice for each of 2 prompts"),
+        (choices((0, {}), (2, {})), "one choice for each of 2 prompts"),
         (choices((0, tops(-1.0)), (1, None)), "did not return all log-probabilities"),
         (choices((0, tops(-1.0)), (1, tops(0.002))), "impossible log-probability"),
         (choices((0, tops(-1.0)), (1, tops([1]))), "did not return all log-probabilities"),
@@ -73,7 +76,6 @@ def test_unexpected_responses(response: Any, message: str) -> None:
 def test_choices_are_ordered_by_their_index() -> None:
     items = [Item((1,), (5,)), Item((2,), (5,))]
     assert values_of(choices((1, tops(-2.0)), (0, tops(-1.0))), items) == [[-1.0], [-2.0]]
-    assert values_of(choices((None, tops(-1.0)), (None, tops(-2.0))), items) == [[-1.0], [-2.0]]
 
 
 @pytest.mark.parametrize(
@@ -116,13 +118,13 @@ def test_two_words_at_one_position_are_one_context() -> None:
     assert make_plan([query], TEXTS_ONLY)[0] == [Item((7, 8, 9, 1)), Item((7, 8, 9, 2))]
 
 
-def test_a_continuation_is_one_text_and_contains_shorter_ones() -> None:
-    query, beginning = Query((7, 8, 9), (0, 1, 2), (8, 9, 1)), Query((7, 8), (0, 1), (8, 9))
+def test_a_continuation_is_one_text() -> None:
+    query = Query((7, 8, 9), (0, 1, 2), (8, 9, 1))
     contexts = [Item((7,), (8,)), Item((7, 8), (9,)), Item((7, 8, 9), (1,))]
     assert make_plan([query], TOKENS_ONLY)[0] == contexts
-    (text,), sources = make_plan([beginning, query], ALL)
+    (text,), sources = make_plan([query], ALL)
     assert text == Item((7, 8, 9, 1))
-    assert sources == [[(text, 0), (text, 1)], [(text, 0), (text, 1), (text, 2)]]
+    assert sources == [[(text, 0), (text, 1), (text, 2)]]
 
 
 def test_batches_stay_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
