@@ -320,7 +320,7 @@ def test_other_names_go_to_the_original() -> None:
         ({"predictions": [0.1], "references": [1.5]}, r"references, index 0: 1\.5 is not one of"),
         ({"predictions": [0.1], "references": [1, 2]}, "differ in length"),
         ({"predictions": [0.1]}, "needs references"),
-        ({"predictions": [0.1], "references": [1], "cs": [1]}, "no input cs; it has predictions, references"),
+        ({"predictions": [0.1], "references": [1], "cs": [1]}, "no input cs, only predictions, references"),
         ({"predictions": [0.1], "references": [1], "units": [" "]}, "units, index 0: ' ' is not a non-empty"),
     ],
 )
