@@ -36,8 +36,7 @@ def linking(c: Context) -> bool:
             if infinitive and (dative or first_person(c.at(head))):
                 return True
         above = c.sentence.head(head)
-        of_pronoun = head.relation == "amod" and above is not None and above.upos == "PRON"
-        if head.relation not in _COMPLEMENTS or of_pronoun:
+        if head.relation not in _COMPLEMENTS or (above is not None and above.upos == "PRON"):
             return False
     return False
 
@@ -91,7 +90,6 @@ def object_complement(c: Context) -> bool:
     """*Меня считают сильной*: the word completes a verb whose object is the first person."""
     return (
         c.head is not None
-        and c.head.upos == "VERB"
         and c.token.relation in {"xcomp", "obl", "advcl", "iobj", "obj"}
         and not c.is_attribute
         and any(

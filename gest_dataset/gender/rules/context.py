@@ -111,13 +111,9 @@ class Context:
         """The word agrees with a noun: with its head, or with the next noun."""
         token, after = self.token, self.after
         if token.upos in VERBS:  # *bila sam odrasla osoba*: a participle, but there is another one
-            another = any(map(_is_participle, self.others))
-            return _is_participle(token) and any(
-                noun.upos == "NOUN"
-                and noun.case == "Nom"
-                and (another or noun.form in self.grammar.generic_nouns)
-                for noun in after[:1]
-            )
+            is_other = any(map(_is_participle, self.others))
+            is_noun = any(noun.upos == "NOUN" and noun.case == "Nom" for noun in after[:1])
+            return _is_participle(token) and is_other and is_noun
         head = self.head
         if token.relation not in {"amod", "det"} or head not in after:
             head = None

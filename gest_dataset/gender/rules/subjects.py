@@ -150,8 +150,6 @@ def alone(c: Context) -> bool:
         if not any(other.text in _QUOTES for other in c.tokens[first : last - 1]):
             return False
     relations = {child.relation for child in below}
-    if relations & {"csubj", "expl"}:
-        return False
     if relations & {"ccomp", "parataxis"} and grammar.reporting_verbs.fullmatch(token.form):
         return False
     subjects = [child for child in below if child.relation == "nsubj" and child.id < token.id]
@@ -163,8 +161,6 @@ def alone(c: Context) -> bool:
         c.is_other_person(other)
         or other.form in grammar.dative_pronouns | grammar.object_pronouns
         or c.may_be_subject(other)
-        # *героем* is a noun that the tagger takes for a verb of the first person
-        or (other.number == "Plur" and other.verb_form == "Fin" and other.person != "1")
         for other in c.clause
     )
 
@@ -283,10 +279,7 @@ def conditional(c: Context) -> bool:
 
 def _speaks(token: Token, grammar: Grammar) -> bool:
     """A word of the first person, by its tag or by its form."""
-    if is_first_person(token) or token.form in grammar.object_pronouns:
-        return True
-    has_ending = grammar.first_person_endings.search(token.form) is not None
-    return has_ending and token.upos in {"NOUN", "ADV", "X"} and len(token.form) > 5
+    return is_first_person(token) or token.form in grammar.object_pronouns
 
 
 def _has_subject_between(c: Context, impersonal: Token) -> bool:
