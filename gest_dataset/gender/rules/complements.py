@@ -36,7 +36,8 @@ def linking(c: Context) -> bool:
             if infinitive and (dative or first_person(c.at(head))):
                 return True
         above = c.sentence.head(head)
-        if head.relation not in _COMPLEMENTS or (above is not None and above.upos == "PRON"):
+        of_pronoun = head.relation == "amod" and above is not None and above.upos == "PRON"
+        if head.relation not in _COMPLEMENTS or of_pronoun:
             return False
     return False
 
@@ -90,6 +91,7 @@ def object_complement(c: Context) -> bool:
     """*Меня считают сильной*: the word completes a verb whose object is the first person."""
     return (
         c.head is not None
+        and c.head.upos == "VERB"
         and c.token.relation in {"xcomp", "obl", "advcl", "iobj", "obj"}
         and not c.is_attribute
         and any(
@@ -166,7 +168,17 @@ def depicting(c: Context) -> bool:
         and _ends_group(c)
         and not has_form(c.others, c.grammar.object_verbs)
         and any(_acts(c, other) or _looks_first(c, other) for other in c.others)
-        and (speaks or not any(map(c.is_other_person, c.others)))
+        and not any(
+            (c.is_other_person(other) and not (speaks and other.upos == "VERB"))
+            or (
+                not speaks
+                and other.relation == "nsubj"
+                and other.upos in NOUNS
+                and other.case == "Nom"
+                and agree(other, c.token)
+            )
+            for other in c.others
+        )
     )
 
 

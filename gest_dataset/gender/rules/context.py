@@ -111,9 +111,13 @@ class Context:
         """The word agrees with a noun: with its head, or with the next noun."""
         token, after = self.token, self.after
         if token.upos in VERBS:  # *bila sam odrasla osoba*: a participle, but there is another one
-            is_other = any(map(_is_participle, self.others))
-            is_noun = any(noun.upos == "NOUN" and noun.case == "Nom" for noun in after[:1])
-            return _is_participle(token) and is_other and is_noun
+            another = any(map(_is_participle, self.others))
+            return _is_participle(token) and any(
+                noun.upos == "NOUN"
+                and noun.case == "Nom"
+                and (another or noun.form in self.grammar.generic_nouns)
+                for noun in after[:1]
+            )
         head = self.head
         if token.relation not in {"amod", "det"} or head not in after:
             head = None
@@ -176,7 +180,10 @@ class Context:
             is_relative(self.token)
             and self.previous is not None
             and self.previous.upos == "PUNCT"
-            and any(other.upos == "VERB" or other.form in self.grammar.pronouns for other in self.after)
+            and any(
+                other.upos == "VERB" or (other.form in self.grammar.pronouns and other is not self.after[-1])
+                for other in self.after
+            )
         )
 
     def may_be_subject(self, noun: Token) -> bool:
@@ -187,20 +194,29 @@ class Context:
             and noun.number != "Plur"
             and noun.gender == self.token.gender
             and not self.has_accusative(noun)
-            # *соседа, который*: the relative word shows what the tagger has missed
-            and not any(
-                word.form.startswith(("котор", "яки", "які")) and word.gender == "Masc" != noun.gender
-                for word in self.tokens[noun.id + 1 : noun.id + 2]
-            )
+            and not self._is_of_another_gender(noun)
         )
 
     def has_accusative(self, noun: Token) -> bool:
         """By its attribute; *увесь вечір* is an accusative too, whatever the tagger says."""
-        is_time = noun.form in self.grammar.time_nouns
-        return any(
-            child.case == "Acc" or is_time
-            for child in self.sentence.children(noun)
-            if child.relation in {"det", "amod", "nummod"}
+        attributes = [
+            child for child in self.sentence.children(noun) if child.relation in {"det", "amod", "nummod"}
+        ]
+        return any(child.case == "Acc" for child in attributes) or (
+            noun.form in self.grammar.time_nouns
+            and any(child.relation in {"det", "amod"} for child in attributes)
+        )
+
+    def _is_of_another_gender(self, noun: Token) -> bool:
+        """*соседа, который*: the relative word shows what the tagger has missed."""
+        comma, relative = [*self.tokens[noun.id : noun.id + 2], None, None][:2]
+        return (
+            comma is not None
+            and relative is not None
+            and comma.upos == "PUNCT"
+            and noun.gender == "Fem"
+            and relative.gender == "Masc"
+            and relative.form.startswith(("котор", "яки", "які"))
         )
 
     def may_have_another_subject(self, other: Token) -> bool:

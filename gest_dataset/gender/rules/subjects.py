@@ -150,6 +150,8 @@ def alone(c: Context) -> bool:
         if not any(other.text in _QUOTES for other in c.tokens[first : last - 1]):
             return False
     relations = {child.relation for child in below}
+    if relations & {"csubj", "expl"}:
+        return False
     if relations & {"ccomp", "parataxis"} and grammar.reporting_verbs.fullmatch(token.form):
         return False
     subjects = [child for child in below if child.relation == "nsubj" and child.id < token.id]
@@ -161,6 +163,8 @@ def alone(c: Context) -> bool:
         c.is_other_person(other)
         or other.form in grammar.dative_pronouns | grammar.object_pronouns
         or c.may_be_subject(other)
+        # *героем* is a noun that the tagger takes for a verb of the first person
+        or (other.number == "Plur" and other.verb_form == "Fin" and other.person != "1")
         for other in c.clause
     )
 
@@ -169,9 +173,15 @@ def verbless(c: Context) -> bool:
     """*С детства мечтала о сцене*, whose tree has no verb: its root is a word with a preposition."""
     if c.grammar.auxiliaries or len(c.token.form) < _MIN_VERB:
         return False
-    root = next((other for other in c.tokens if other.relation == "root"), c.token)
-    return any(child.relation == "case" for child in c.sentence.children(root)) and not any(
-        other is not c.token and (other.upos in {*VERBS, "PRON"} or other.case == "Nom") for other in c.tokens
+    root = next((other for other in c.tokens if other.relation == "root"), None)
+    return (
+        root is not None
+        and root.id < c.token.id
+        and any(child.relation == "case" for child in c.sentence.children(root))
+        and not any(
+            other is not c.token and (other.upos in VERBS or other.upos == "PRON" or other.case == "Nom")
+            for other in c.tokens
+        )
     )
 
 
@@ -221,10 +231,14 @@ def regretted(c: Context) -> bool:
     return (
         len(before) <= _MAX_REGRET
         and has_form(before, grammar.dative_pronouns)
+        and not has_form(before, grammar.other_pronouns)
         # a verb of a person, unlike the impersonal *мне кажется*
         and not any(
-            other.upos == "VERB" and (other.gender in {"Masc", "Fem"} or other.number == "Plur")
+            other.gender in {"Masc", "Fem"}
+            or other.number == "Plur"
+            or grammar.reporting_verbs.fullmatch(other.form)
             for other in before
+            if other.upos == "VERB"
         )
         and not has_form(c.others, grammar.object_pronouns)
         and not any(map(c.may_have_another_subject, c.others))
@@ -279,7 +293,15 @@ def conditional(c: Context) -> bool:
 
 def _speaks(token: Token, grammar: Grammar) -> bool:
     """A word of the first person, by its tag or by its form."""
-    return is_first_person(token) or token.form in grammar.object_pronouns
+    return (
+        is_first_person(token)
+        or token.form in grammar.object_pronouns
+        or (
+            token.upos in {"NOUN", "ADV", "X"}
+            and len(token.form) > 5
+            and grammar.first_person_endings.search(token.form) is not None
+        )
+    )
 
 
 def _has_subject_between(c: Context, impersonal: Token) -> bool:
