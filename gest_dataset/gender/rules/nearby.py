@@ -164,7 +164,12 @@ def governing(c: Context) -> bool:
         and not _follows_relative(c)
         and grammar.is_infinitive(after[0].form)
         and after[0].form not in grammar.words.get("person", {})  # Ukrainian *добра мати*
-        and not any(map(c.is_other_person, after[1:]))
+        and not any(
+            other.form in grammar.dative_pronouns
+            or c.is_other_person(other)
+            or (other.upos == "PRON" and other.case == "Nom")
+            for other in after[1:]
+        )
     )
 
 

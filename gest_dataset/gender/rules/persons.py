@@ -138,7 +138,9 @@ def is_misleading(c: Context, kind: str) -> bool:
 
 def _is_neutral(c: Context, noun: Token) -> bool:
     """*osoba*, not the genitive plural of *do otrok*, which looks like a nominative."""
-    return noun.form in c.grammar.neutral_nouns and noun.number != "Plur"
+    return noun.form in c.grammar.neutral_nouns and (
+        noun.case not in {"Gen", "Dat", "Loc"} or noun.number != "Plur"
+    )
 
 
 def _precedes_neutral(c: Context) -> bool:

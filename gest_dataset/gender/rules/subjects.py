@@ -57,7 +57,11 @@ def pronoun(c: Context) -> bool:
         return False
     # *Машына зламалася, таму я еду*: the verb has a subject, and the pronoun belongs to another clause
     return has_form(c.clause, pronouns) or not any(
-        other.relation == "nsubj" and other.upos in NOUNS and c.sentence.head(other) is token
+        other.relation == "nsubj"
+        and other.upos in NOUNS
+        and other.case == "Nom"
+        and agree(other, token)
+        and c.sentence.head(other) is token
         for other in c.before
     )
 
@@ -80,6 +84,8 @@ def other_auxiliary(c: Context, token: Token) -> bool:
 def coordinated(c: Context) -> bool:
     """The word shares the subject of a predicate of the first person: *prišla som a zaspala*."""
     sentence, token, top = c.sentence, c.token, c.predicate
+    if token.upos == "ADJ" and c.is_attribute:
+        return False
     if other_auxiliary(c, top) or any(map(c.is_other_person, c.clause)):
         return False
     below = sentence.children(top)
@@ -109,12 +115,7 @@ def subordinate(c: Context) -> bool:
         return False
     if grammar.auxiliaries or _is_impersonal(token):
         return False
-    if any(
-        # *что не выучила языки*: a plural is no subject of a verb in the singular
-        other.relation in SUBJECTS
-        and not (other.upos in NOUNS and other.number == "Plur" and token.number == "Sing")
-        for other in (*c.sentence.children(top), *c.children, *c.clause)
-    ):
+    if any(_may_own(other, token) for other in (*c.sentence.children(top), *c.children, *c.clause)):
         return False
     if has_form(c.clause, grammar.other_pronouns | grammar.object_pronouns):
         return False  # *у меня был кашель*
@@ -129,6 +130,13 @@ def subordinate(c: Context) -> bool:
 def _is_impersonal(token: Token) -> bool:
     """A verb that the tagger takes for a neuter: with *я* it is personal, alone it may be impersonal."""
     return token.upos in VERBS and token.gender == "Neut" and token.form.endswith("ся")
+
+
+def _may_own(other: Token, verb: Token) -> bool:
+    """A subject that a verb in the singular can have: *что не выучила языки* has none."""
+    return other.relation in SUBJECTS and not (
+        other.upos in NOUNS and other.number == "Plur" and verb.number == "Sing"
+    )
 
 
 def _may_name(c: Context, other: Token) -> bool:
