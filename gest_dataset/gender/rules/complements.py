@@ -168,7 +168,17 @@ def depicting(c: Context) -> bool:
         and _ends_group(c)
         and not has_form(c.others, c.grammar.object_verbs)
         and any(_acts(c, other) or _looks_first(c, other) for other in c.others)
-        and (speaks or not any(map(c.is_other_person, c.others)))
+        and not any(
+            (c.is_other_person(other) and not (speaks and other.upos == "VERB"))
+            or (
+                not speaks
+                and other.relation == "nsubj"
+                and other.upos in NOUNS
+                and other.case == "Nom"
+                and agree(other, c.token)
+            )
+            for other in c.others
+        )
     )
 
 

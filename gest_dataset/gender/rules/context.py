@@ -180,7 +180,10 @@ class Context:
             is_relative(self.token)
             and self.previous is not None
             and self.previous.upos == "PUNCT"
-            and any(other.upos == "VERB" or other.form in self.grammar.pronouns for other in self.after)
+            and any(
+                other.upos == "VERB" or (other.form in self.grammar.pronouns and other is not self.after[-1])
+                for other in self.after
+            )
         )
 
     def may_be_subject(self, noun: Token) -> bool:
@@ -191,20 +194,29 @@ class Context:
             and noun.number != "Plur"
             and noun.gender == self.token.gender
             and not self.has_accusative(noun)
-            # *соседа, который*: the relative word shows what the tagger has missed
-            and not any(
-                word.form.startswith(("котор", "яки", "які")) and word.gender == "Masc" != noun.gender
-                for word in self.tokens[noun.id + 1 : noun.id + 2]
-            )
+            and not self._is_of_another_gender(noun)
         )
 
     def has_accusative(self, noun: Token) -> bool:
         """By its attribute; *увесь вечір* is an accusative too, whatever the tagger says."""
-        is_time = noun.form in self.grammar.time_nouns
-        return any(
-            child.case == "Acc" or is_time
-            for child in self.sentence.children(noun)
-            if child.relation in {"det", "amod", "nummod"}
+        attributes = [
+            child for child in self.sentence.children(noun) if child.relation in {"det", "amod", "nummod"}
+        ]
+        return any(child.case == "Acc" for child in attributes) or (
+            noun.form in self.grammar.time_nouns
+            and any(child.relation in {"det", "amod"} for child in attributes)
+        )
+
+    def _is_of_another_gender(self, noun: Token) -> bool:
+        """*соседа, который*: the relative word shows what the tagger has missed."""
+        comma, relative = [*self.tokens[noun.id : noun.id + 2], None, None][:2]
+        return (
+            comma is not None
+            and relative is not None
+            and comma.upos == "PUNCT"
+            and noun.gender == "Fem"
+            and relative.gender == "Masc"
+            and relative.form.startswith(("котор", "яки", "які"))
         )
 
     def may_have_another_subject(self, other: Token) -> bool:

@@ -67,7 +67,9 @@ def _predicates(c: Context, token: Token) -> bool:
     return (
         (token.upos in VERBS or token.verb_form in {"Conv", "Inf"})
         and token.feats.get("Voice") != "Pass"
-        and token.form not in grammar.auxiliaries | grammar.impersonal_copulas
+        and token.form not in grammar.auxiliaries
+        and token.form not in grammar.first_person_verbs
+        and token.form not in grammar.impersonal_copulas
         and not grammar.working_verbs.fullmatch(token.form)
     )
 
@@ -115,8 +117,10 @@ def serving(c: Context) -> bool:
 def _before_group(c: Context) -> Token | None:
     """The word before the noun and its attributes."""
     borders = c.grammar.comparison_words | c.grammar.auxiliaries
-    before = reversed(c.tokens[: c.index])
-    return next((other for other in before if other.upos not in _WITHIN or other.form in borders), None)
+    for other in reversed(c.tokens[: c.index]):
+        if other.upos not in _WITHIN or other.form in borders:
+            return other
+    return None
 
 
 def is_misleading(c: Context, kind: str) -> bool:
@@ -134,7 +138,9 @@ def is_misleading(c: Context, kind: str) -> bool:
 
 def _is_neutral(c: Context, noun: Token) -> bool:
     """*osoba*, not the genitive plural of *do otrok*, which looks like a nominative."""
-    return noun.form in c.grammar.neutral_nouns and noun.number != "Plur"
+    return noun.form in c.grammar.neutral_nouns and (
+        noun.case not in {"Gen", "Dat", "Loc"} or noun.number != "Plur"
+    )
 
 
 def _precedes_neutral(c: Context) -> bool:
@@ -156,5 +162,7 @@ def _follows_neutral(c: Context) -> bool:
             return first == 0 or c.tokens[first - 1].form not in grammar.comparison_words
         is_border = other.upos in {"SCONJ", "ADP"} or (other.upos == "PUNCT" and other.text != ",")
         if is_border or other.form in grammar.pronouns:
+            return False
+        if is_first_person(other) and other.form not in grammar.auxiliaries:
             return False
     return False

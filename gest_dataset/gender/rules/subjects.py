@@ -57,7 +57,11 @@ def pronoun(c: Context) -> bool:
         return False
     # *Машына зламалася, таму я еду*: the verb has a subject, and the pronoun belongs to another clause
     return has_form(c.clause, pronouns) or not any(
-        other.relation == "nsubj" and other.upos in NOUNS and c.sentence.head(other) is token
+        other.relation == "nsubj"
+        and other.upos in NOUNS
+        and other.case == "Nom"
+        and agree(other, token)
+        and c.sentence.head(other) is token
         for other in c.before
     )
 
@@ -80,6 +84,8 @@ def other_auxiliary(c: Context, token: Token) -> bool:
 def coordinated(c: Context) -> bool:
     """The word shares the subject of a predicate of the first person: *prišla som a zaspala*."""
     sentence, token, top = c.sentence, c.token, c.predicate
+    if token.upos == "ADJ" and c.is_attribute:
+        return False
     if other_auxiliary(c, top) or any(map(c.is_other_person, c.clause)):
         return False
     below = sentence.children(top)
@@ -109,12 +115,7 @@ def subordinate(c: Context) -> bool:
         return False
     if grammar.auxiliaries or _is_impersonal(token):
         return False
-    if any(
-        # *что не выучила языки*: a plural is no subject of a verb in the singular
-        other.relation in SUBJECTS
-        and not (other.upos in NOUNS and other.number == "Plur" and token.number == "Sing")
-        for other in (*c.sentence.children(top), *c.children, *c.clause)
-    ):
+    if any(_may_own(other, token) for other in (*c.sentence.children(top), *c.children, *c.clause)):
         return False
     if has_form(c.clause, grammar.other_pronouns | grammar.object_pronouns):
         return False  # *у меня был кашель*
@@ -129,6 +130,13 @@ def subordinate(c: Context) -> bool:
 def _is_impersonal(token: Token) -> bool:
     """A verb that the tagger takes for a neuter: with *я* it is personal, alone it may be impersonal."""
     return token.upos in VERBS and token.gender == "Neut" and token.form.endswith("ся")
+
+
+def _may_own(other: Token, verb: Token) -> bool:
+    """A subject that a verb in the singular can have: *что не выучила языки* has none."""
+    return other.relation in SUBJECTS and not (
+        other.upos in NOUNS and other.number == "Plur" and verb.number == "Sing"
+    )
 
 
 def _may_name(c: Context, other: Token) -> bool:
@@ -173,9 +181,15 @@ def verbless(c: Context) -> bool:
     """*С детства мечтала о сцене*, whose tree has no verb: its root is a word with a preposition."""
     if c.grammar.auxiliaries or len(c.token.form) < _MIN_VERB:
         return False
-    root = next((other for other in c.tokens if other.relation == "root"), c.token)
-    return any(child.relation == "case" for child in c.sentence.children(root)) and not any(
-        other is not c.token and (other.upos in {*VERBS, "PRON"} or other.case == "Nom") for other in c.tokens
+    root = next((other for other in c.tokens if other.relation == "root"), None)
+    return (
+        root is not None
+        and root.id < c.token.id
+        and any(child.relation == "case" for child in c.sentence.children(root))
+        and not any(
+            other is not c.token and (other.upos in VERBS or other.upos == "PRON" or other.case == "Nom")
+            for other in c.tokens
+        )
     )
 
 
@@ -225,10 +239,14 @@ def regretted(c: Context) -> bool:
     return (
         len(before) <= _MAX_REGRET
         and has_form(before, grammar.dative_pronouns)
+        and not has_form(before, grammar.other_pronouns)
         # a verb of a person, unlike the impersonal *мне кажется*
         and not any(
-            other.upos == "VERB" and (other.gender in {"Masc", "Fem"} or other.number == "Plur")
+            other.gender in {"Masc", "Fem"}
+            or other.number == "Plur"
+            or grammar.reporting_verbs.fullmatch(other.form)
             for other in before
+            if other.upos == "VERB"
         )
         and not has_form(c.others, grammar.object_pronouns)
         and not any(map(c.may_have_another_subject, c.others))
@@ -283,10 +301,15 @@ def conditional(c: Context) -> bool:
 
 def _speaks(token: Token, grammar: Grammar) -> bool:
     """A word of the first person, by its tag or by its form."""
-    if is_first_person(token) or token.form in grammar.object_pronouns:
-        return True
-    has_ending = grammar.first_person_endings.search(token.form) is not None
-    return has_ending and token.upos in {"NOUN", "ADV", "X"} and len(token.form) > 5
+    return (
+        is_first_person(token)
+        or token.form in grammar.object_pronouns
+        or (
+            token.upos in {"NOUN", "ADV", "X"}
+            and len(token.form) > 5
+            and grammar.first_person_endings.search(token.form) is not None
+        )
+    )
 
 
 def _has_subject_between(c: Context, impersonal: Token) -> bool:
