@@ -13,7 +13,7 @@ import typer
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err, out
-from gest_dataset.errors import ConfigError, GestError
+from gest_dataset.errors import ConfigError
 
 if TYPE_CHECKING:
     from gest_dataset.sweep.run import Cell, Engine
@@ -115,30 +115,23 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
 
 
 def _estimate(suite: Suite, output: Path | None) -> None:
-    import pandas as pd
-    from matplotlib.ticker import EngFormatter
-
-    from gest_dataset.sweep.estimate import estimate
-    from gest_dataset.sweep.run import TO_DO, list_cells
+    """Print what is left to do, with the time and cost by the finished cells of each model."""
+    from gest_dataset.data.rows import rows_of
+    from gest_dataset.sweep.run import DONE, TO_DO, list_cells, seconds_per_sample
 
     cells = list_cells(suite, output or Path("nonexistent"))
-    estimates: dict[str, dict[str, float]] = {}
-    with console.progress_bar() as bar:
-        for model in bar.track(suite.models, description="counting tokens"):
-            configs = [cell.config for cell in cells if cell.model is model and cell.status == TO_DO]
-            try:
-                estimates[model.name] = estimate(model, configs)
-            except GestError as error:
-                err.print(f"{model.name}: no estimate: {error}")
-    if not estimates:
-        raise typer.Exit(1)
-    frame = pd.DataFrame.from_dict(estimates, orient="index").sort_values("hours", ascending=False)
-    frame.loc["all"] = frame.sum()
-    hours = frame["hours"]
-    large = frame[["size", "tokens", "FLOP", "memory"]].map(EngFormatter(places=1))
-    columns = {"cells": frame["cells"].astype(int), **large, "hours": hours.map(console.format_value)}
-    if suite.price:
-        columns["cost"] = (hours * suite.price).map(console.format_value)
-    console.show_table(suite.title, ["model", *columns], zip(frame.index, *columns.values(), strict=True))
-    total = console.format_value(hours["all"])
-    out.print(f"{total} device-hours on devices like this machine's, without downloads.")
+    rows, hours = [], 0.0
+    for model in suite.models:
+        own = [cell for cell in cells if cell.model is model]
+        samples = sum(len(rows_of(cell.config)) for cell in own if cell.status == TO_DO)
+        speed = seconds_per_sample([cell for cell in own if cell.status == DONE], output)
+        done = sum(cell.status == DONE for cell in own)
+        left = sum(cell.status == TO_DO for cell in own)
+        needed = None if speed is None else samples * speed / 3600
+        hours += needed or 0.0
+        rows.append((model.name, done, left, samples, console.format_value(needed)))
+    console.show_table(suite.title, ("model", "done", "to do", "samples to do", "hours"), rows)
+    cost = f", cost {hours * suite.price:.2f}" if suite.price else ""
+    out.print(
+        f"{hours:.2f} device-hours{cost}, by the speed of each model's finished cells (-: none is finished)."
+    )

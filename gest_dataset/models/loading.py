@@ -205,20 +205,6 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
 
 
-def load_empty_model(model: str, settings: Settings | None = None) -> LoadedModel:
-    """A model without its weights, and its tokenizer: enough to estimate the work of a run."""
-    settings = settings or Settings()
-    name = _checked_name(model)
-    source, config, kind = _read_config(name, settings)
-    with convert_errors(partial(_unloadable, name)):
-        config = config or load_config(**source)
-        with torch.device("meta"):
-            empty = _KINDS[kind][0].from_config(config, trust_remote_code=settings.trust_remote_code)
-        tokenizer = from_pretrained(transformers.AutoTokenizer, **source)
-        _check_tokenizer(tokenizer, config, name)
-    return LoadedModel(empty, tokenizer, kind, name)
-
-
 def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     """A copy of the model with freshly initialised weights: it has learned nothing.
 

@@ -9,7 +9,6 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,10 @@ import pandas as pd
 
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
-from gest_dataset.measures.formatting import MANY_INTERVALS_NOTE, TOY_NOTE, format_distinct, format_number
+from gest_dataset.measures.formatting import TOY_NOTE, format_distinct
 from gest_dataset.measures.measure import Headline
 from gest_dataset.measures.result import template_results
-from gest_dataset.report.figures import Chart, Curve, Mark, draw_charts, series_style
 from gest_dataset.report.page import load_template, page_assets
-from gest_dataset.report.panel import Panel, inline_svg, make_panel
 from gest_dataset.runs.comparison import Difference, compare_pairs, with_holm
 from gest_dataset.runs.folder import read_run
 from gest_dataset.statistics.comparison import DRAWS
@@ -177,9 +174,7 @@ def render_page(
         title=title,
         cells=cells,
         toy_note=TOY_NOTE,
-        inline_svg=inline_svg,
         sections=sections,
-        panels=checkpoint_panels(scores),
         interval=_interval,
         command=shlex.join(command),
         version=__version__,
@@ -205,33 +200,3 @@ def _add_positions(lines: Sequence[Line]) -> list[Line]:
         line | {"at": at.dropna().to_dict()}
         for line, (_, at) in zip(lines, positions.iterrows(), strict=True)
     ]
-
-
-def checkpoint_panels(scores: Mapping[str, Sequence[Line]]) -> list[Panel]:
-    """Draw the headline over training steps, for each config and model with several checkpoints."""
-    panels: list[Panel] = []
-    for config, group in scores.items():
-        checkpoints = [line for line in group if line["step"] is not None and line["value"] is not None]
-        checkpoints.sort(key=lambda line: (line["family"], line["step"]))
-        for family, members in groupby(checkpoints, lambda line: str(line["family"])):
-            lines = list(members)
-            if len(lines) > 1:
-                panels.append(_checkpoint_panel(f"steps-{len(panels) + 1}", family, config, lines))
-    return panels
-
-
-def _checkpoint_panel(name: str, family: str, config: str, lines: Sequence[Line]) -> Panel:
-    head: Headline = lines[0]["headline"]
-    steps, values, low, high = ([line[key] for line in lines] for key in ("step", "value", "low", "high"))
-    style = series_style(0)
-    texts = [f"step {line['step']:,}: {head.symbol} {format_number(line['value'])}" for line in lines]
-    marks = [Mark(*point, {**style, "markersize": 7}) for point in zip(steps, values, texts, strict=True)]
-    curve = Curve(steps, values, {"color": style["color"], "linewidth": 1.8}, low=low, high=high)
-    x_scale = "log" if min(steps) > 0 and max(steps) / min(steps) > 100 else "linear"
-    scales: Any = {"x_scale": x_scale, "y_scale": "ratio" if head.ratio else "linear", "y_null": head.null}
-    figure, cut = draw_charts([Chart("training step", marks, head.symbol, curves=[curve], **scales)], 4.2)
-    columns = ("name", "step", *_POINTS[:3], "verdict")
-    words: dict[str, Any] = {"symbol": head.symbol, "family": family, "config": config, "number": len(lines)}
-    words |= {"null": format_number(head.null), "ends": f"{texts[0]} to {texts[-1]}"}
-    note = f"{MANY_INTERVALS_NOTE} {cut}"
-    return make_panel("checkpoints", figure, lines, name, columns, note=note, **words)

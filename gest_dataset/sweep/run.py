@@ -100,6 +100,13 @@ def _kind_of(model: SuiteModel) -> str:
     return "causal" if model.endpoint else name_and_kind(model.model, model)[1]
 
 
+def seconds_per_sample(cells: Iterable[Cell], folder: Path | None) -> float | None:
+    """The time of the finished runs of some cells for a sample; None if no cell is finished."""
+    runs = [read_manifest((folder or Path()) / RUNS / cell.name) for cell in cells]
+    samples = sum(run.metadata["samples"] for run in runs)
+    return sum(run.metadata["seconds"] for run in runs) / samples if samples else None
+
+
 def sweep(
     cells: Iterable[Cell], output: Path, engine: Engine = run_here, command: Sequence[str] = ()
 ) -> Iterator[list[Cell]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from datasets import load_dataset
 
 from tests.commands.conftest import Gest
 from tests.support.herd import bred
@@ -52,11 +55,21 @@ def test_a_task_is_one_model_and_the_leaderboard_comes_later(suite: str, gest: G
     assert "2 of 4 cells are done, 2 to do" in (tmp_path / "out" / "leaderboard.html").read_text()
 
 
-def test_an_estimate(suite: str, gest: Gest) -> None:
-    done = gest("sweep", suite, "--estimate")
-    assert done.returncode == 0
-    assert "cost" in done.stdout
-    assert "device-hours" in done.stdout
+def test_an_estimate(suite: str, gest: Gest, tmp_path: Path) -> None:
+    """What is left, with hours for the models that have finished cells."""
+    before = gest("sweep", suite, "--estimate")
+    assert before.returncode == 0
+    assert "0.00 device-hours" in before.stdout
+    assert gest("sweep", suite, "--output", "out", "--task", "0").returncode == 0
+    runs = tmp_path / "out" / "runs" / "one"
+    shutil.rmtree(runs / "slovak_gender")
+    manifest = runs / "demo_sk_pairs" / "run.json"
+    content = json.loads(manifest.read_text())
+    content["metadata"]["seconds"] = 7200 * content["metadata"]["samples"]
+    manifest.write_text(json.dumps(content))
+    after = gest("sweep", suite, "--output", "out", "--estimate").stdout
+    hours = 2 * load_dataset("gest", "slovak_gender", split="test").num_rows
+    assert f"{hours:.2f} device-hours, cost {2 * hours:.2f}" in " ".join(after.split())
 
 
 @pytest.mark.parametrize(

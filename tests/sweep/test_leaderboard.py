@@ -22,7 +22,6 @@ from gest_dataset.sweep import leaderboard
 from gest_dataset.sweep.leaderboard import (
     COLUMNS,
     Line,
-    checkpoint_panels,
     compare_models,
     read_lines,
     render_page,
@@ -146,17 +145,6 @@ def test_a_damaged_run_is_a_failed_cell(swept: tuple[Path, list[Cell]], tmp_path
 
 def test_a_score_without_a_number_is_shown_without_one() -> None:
     assert page(line_of("some", 1.2), line_of("none", None)).count("<circle") == 1
-
-
-def test_checkpoints_have_a_figure_over_training_steps() -> None:
-    lines = [line_of(f"m@step{step}", 1 + step / 1000, family="m", step=step) for step in (100, 10, 1)]
-    lines.append(line_of("other", 2.0))
-    (panel,) = checkpoint_panels({"en": lines})
-    assert [row[1] for row in panel.rows] == [1, 10, 100]
-    assert panel.rows[2][2:5] == pytest.approx((1.1, 1.0, 1.2))
-    assert panel.title == "m: g_s over training, en"
-    assert "figure-steps-1" in page(*lines)
-    assert checkpoint_panels({"en": lines[2:]}) == []
 
 
 def test_names_are_text() -> None:
