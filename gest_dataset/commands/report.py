@@ -13,8 +13,8 @@ def run(
     """Write a self-contained HTML page about runs, next to the published results.
 
     Several runs (models, configs, languages) are compared with each other. --figures writes each figure
-    in the two column widths of a paper (7.7 and 16 cm), with its caption and numbers, and LaTeX tables
-    (booktabs).
+    as PDF and SVG in the two column widths of a paper (7.7 and 16 cm), its numbers as CSV, and the
+    headline results as a LaTeX table (booktabs).
     """
     import datasets
 

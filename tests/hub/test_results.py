@@ -163,7 +163,7 @@ def _edited(run: Path, to: Path, changed: dict[str, Any], **facts: Any) -> Path:
         ({"g_s": math.nan}, {}, "has no g_s"),
         ({}, {"model": "org/other"}, "is a run of org/other, not of"),
         ({}, {"data_fingerprint": "0123456789abcdef"}, "was measured on rows of en that differ"),
-        ({}, {"measure": "choice"}, "has chat answers"),
+        ({}, {"measure": "choice"}, "is a run of `gest ask`"),
         ({}, {"config": "own-mine"}, "has no config own-mine"),
         ({}, {"status": "running"}, "is not finished"),
     ],

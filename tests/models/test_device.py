@@ -98,11 +98,11 @@ def test_loaded_objects_stay_where_they_are() -> None:
     pair = (spread.model, spread.tokenizer)
     again = _score(str(zoo.directory("bert")), "en", device_map=places("bert"))
     assert _score(pair, "en").table.equals(again.table)
-    with pytest.raises(SettingError, match="omit device and dtype"):
+    with pytest.raises(SettingError, match="Omit device and dtype"):
         _score(pair, "en", dtype="float16")
     with pytest.raises(SettingError, match="apply to models loaded by name"):
         _score(pair, "en", device_map="auto")
-    with pytest.raises(ModelError, match="omit --null"):
+    with pytest.raises(ModelError, match="Omit --null"):
         _score(pair, "en", null=1)
 
 

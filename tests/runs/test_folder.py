@@ -301,7 +301,7 @@ def test_default_folders(
 
 
 def test_folders_without_a_run(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"is not a directory. Give a directory written by `gest score"):
+    with pytest.raises(OutputError, match=r"is not a directory. Give the folder of a run"):
         read_run(tmp_path / "nowhere")
     with pytest.raises(OutputError, match=r"has no run\.json"):
         read_run(tmp_path)

@@ -182,8 +182,8 @@ def test_metric_says_what_it_cannot_translate() -> None:
     metric = evaluate.load("gest_masculine_rate")
     for options, told in (
         ({"model_id": "m"}, "a target language or its config"),
-        ({"model_id": "m", "config": "sk_pairs"}, "'sk_pairs' is none"),
-        ({"model_id": object(), "config": "sk"}, "give a model's id or folder"),
+        ({"model_id": "m", "config": "sk_pairs"}, "not 'sk_pairs'"),
+        ({"model_id": object(), "config": "sk"}, "must be the id or folder of a translation model"),
         ({"model_id": "m", "config": "sk", "predictions": ["male"]}, "not both"),
         ({"model_id": "m", "config": "de"}, "no gender rules for 'de'"),
     ):
