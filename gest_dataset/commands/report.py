@@ -5,11 +5,7 @@ from pathlib import Path
 from gest_dataset.commands.console import err
 
 
-def run(
-    paths: list[Path],
-    output: Path | None = None,
-    figures: Path | None = None,
-) -> None:
+def run(paths: list[Path], output: Path | None = None, figures: Path | None = None) -> None:
     """Write a self-contained HTML page about runs, next to the published results.
 
     Several runs (models, configs, languages) are compared with each other. --figures writes each figure

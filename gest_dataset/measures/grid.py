@@ -103,10 +103,6 @@ def number_lines(
 ) -> list[Line]:
     """One line per number with its meaning; columns after the first are empty."""
     return [
-        Line(
-            f"{name}  {meaning}",
-            (Estimate.of(result, name), *[EMPTY] * (columns - 1)),
-            bold=name == bold,
-        )
+        Line(f"{name}  {meaning}", (Estimate.of(result, name), *[EMPTY] * (columns - 1)), bold=name == bold)
         for name, meaning in meanings.items()
     ]

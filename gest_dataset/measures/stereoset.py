@@ -120,12 +120,7 @@ def stereoset_inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
 def stereoset_grid(result: Result) -> Grid:
     """All samples, bias types, and the multi-class means, in per cent."""
     lines = [
-        Line(
-            name,
-            tuple(Estimate.of(part, score) for score in _SCORES),
-            count=part["n"],
-            bold=part is result,
-        )
+        Line(name, tuple(Estimate.of(part, score) for score in _SCORES), count=part["n"], bold=part is result)
         for name, part in {"all": result, **result["by_bias_type"]}.items()
     ]
     lines[-1] = replace(lines[-1], ends_section=True)

@@ -57,9 +57,7 @@ _LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 
 
 def report(
-    paths_or_runs: Sequence[str | Path | Run],
-    output: str | Path,
-    figures: str | Path | None = None,
+    paths_or_runs: Sequence[str | Path | Run], output: str | Path, figures: str | Path | None = None
 ) -> Path:
     """Write the report of some runs as one HTML page; `gest_dataset.report` calls this function.
 

@@ -28,11 +28,7 @@ _SHARE = (-0.02, 1.02)
 
 
 def _stereotype_panel(
-    key: str,
-    charts: Sequence[Chart],
-    records: Sequence[Record],
-    entries: Sequence[Any] = (),
-    **texts: Any,
+    key: str, charts: Sequence[Chart], records: Sequence[Record], entries: Sequence[Any] = (), **texts: Any
 ) -> Panel:
     """A panel of charts of the 16 stereotypes; narrow figures number the rows."""
     in_row = figures.axes_per_row(figures.PER_ROW)

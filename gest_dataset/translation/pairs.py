@@ -186,11 +186,7 @@ def claim_folder(out: Path, language: str, settings: Mapping[str, Any]) -> None:
 
 
 def write_pairs(
-    out: Path,
-    language: str,
-    pairs: Pairs,
-    settings: Mapping[str, Any],
-    command: Sequence[str],
+    out: Path, language: str, pairs: Pairs, settings: Mapping[str, Any], command: Sequence[str]
 ) -> None:
     """Write the settings first and the card last: what a card names is complete."""
     yields = {

@@ -79,12 +79,7 @@ def open_translator(
 
 
 def translate(
-    texts: Sequence[str],
-    system: str,
-    language: str,
-    *,
-    store: str | Path | None = None,
-    **loading: Any,
+    texts: Sequence[str], system: str, language: str, *, store: str | Path | None = None, **loading: Any
 ) -> list[Translation]:
     """Translate English texts, in their order.
 

@@ -288,11 +288,7 @@ def _open_model(model: Any, settings: AskSettings) -> Model:
 
 
 def collect(
-    model: Model,
-    prompts: Sequence[Prompt],
-    sampling: Sampling,
-    cache: ResponseCache,
-    settings: AskSettings,
+    model: Model, prompts: Sequence[Prompt], sampling: Sampling, cache: ResponseCache, settings: AskSettings
 ) -> list[Answer]:
     """The answers to some prompts, cached as they come; prompts with the same text and seed share one.
 
