@@ -88,4 +88,4 @@ def test_few_modules_load_models() -> None:
     """They pass `trust_remote_code`; elsewhere transformers would ask on the standard input."""
     loaders = re.compile(r"\.(from_pretrained|from_config)\(|get_class_from_dynamic_module|import pipeline")
     found = [n for n, path in MODULES.items() if loaders.search(path.read_text(encoding="utf-8"))]
-    assert found == ["gest_dataset.models.loading", "gest_dataset.models.pretrained"]
+    assert found == ["gest_dataset.models.pretrained"]
