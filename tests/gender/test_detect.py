@@ -65,7 +65,7 @@ def test_a_multiword_token_is_one_piece_of_evidence(tmp_path: Path) -> None:
     [
         ("1\tBola\tbyť", "line 2: 3 columns, expected 10"),
         ("x\tBola\t_\tVERB\t_\t_\t0\troot\t_\t_", "line 2: id 'x', expected 1"),
-        ("1\tBola\t_\tVERB\t_\t_\t_\t_\t_\t_", "is the file parsed"),
+        ("1\tBola\t_\tVERB\t_\t_\t_\t_\t_\t_", "Is the file parsed"),
         ("2\tBola\t_\tVERB\t_\t_\t0\troot\t_\t_", "line 2: id '2', expected 1"),
         ("1-3\tBola" + "\t_" * 8 + "\n" + WORD.format(1, 0), "1 words, expected 3"),
         ("1-2\tBola" + "\t_" * 8 + "\n1-2\tBola" + "\t_" * 8, "line 3: id '1-2', expected 1"),
@@ -81,9 +81,9 @@ def test_invalid_conllu(tmp_path: Path, lines: str, reason: str) -> None:
 def test_conllu_needs_texts_and_a_path(tmp_path: Path) -> None:
     path = tmp_path / "no_text.conllu"
     path.write_text(FIRST.partition("\n")[2], encoding="utf-8")
-    with pytest.raises(DataError, match="without `# text"):
+    with pytest.raises(DataError, match="has no line `# text"):
         detect(["Bola som tam."], "sk", "conllu", path)
-    with pytest.raises(ConfigError, match="give its path"):
+    with pytest.raises(ConfigError, match="needs a CoNLL-U file"):
         detect(["Bola som tam."], "sk", "conllu")
     with pytest.raises(DataError, match="cannot be read"):
         detect(["Bola som tam."], "sk", "conllu", tmp_path / "nowhere.conllu")

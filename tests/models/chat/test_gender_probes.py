@@ -166,7 +166,7 @@ def test_repeats(genders: dict[str, str]) -> None:
         result = gest_dataset.ask(MODEL, "story", endpoint=server.url, repeats=4).result()
     assert result["repeat_variance"] == pytest.approx(0.25)
     assert result["repeat_agreement"] == pytest.approx(0.5)
-    assert any("50.0 % are the same" in sentence for sentence in STORY.describe(result, {}))
+    assert any("agree in 50.0 % of cases" in sentence for sentence in STORY.describe(result, {}))
 
 
 def test_runs_are_compared(genders: dict[str, str], tmp_path: Path) -> None:

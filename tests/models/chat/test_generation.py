@@ -82,9 +82,9 @@ def test_samples_have_the_probabilities_of_the_model(temperature: float) -> None
 
 
 def test_models_that_cannot_answer() -> None:
-    with pytest.raises(ModelError, match="is not a chat model"):
+    with pytest.raises(ModelError, match="is not a causal model with a chat template"):
         gest_dataset.ask(str(zoo.directory("gpt2")))
-    with pytest.raises(ModelError, match="is not a chat model"):
+    with pytest.raises(ModelError, match="is not a causal model with a chat template"):
         gest_dataset.ask(str(zoo.directory("bert")))
     with pytest.raises(ModelError, match=r"an answer of 500 exceed .* --max-tokens"):
         gest_dataset.ask(chat_model(), limit=2, max_tokens=500)
