@@ -163,9 +163,9 @@ def _frequencies(
     A fourth column is whether the answer has the most frequent letter, of `letters` letters.
     """
     shares, strata = _by_sentence(answers, stereotypes, sentences)
-    width = answers.shape[1]
+    width = len(OPTIONS)
     number = np.bincount(strata, minlength=len(STEREOTYPES))
-    resamples = resample(shares, strata, len(STEREOTYPES), None, draws, seed)
+    resamples = resample(shares[:, :width], strata, len(STEREOTYPES), None, draws, seed)
 
     def mean(weights: Floats, *options: str) -> SmoothFunction:
         """The weighted mean of an option, or of the first minus the second."""
@@ -184,8 +184,9 @@ def _frequencies(
         result |= resamples.list_entries(option, [mean(row, option) for row in single], limits=_SHARE)
         for group, weights in _GROUPS.items():
             result |= resamples.entries(f"{option}_{group}", mean(weights, option), limits=_SHARE)
-    if width > len(OPTIONS):
-        functions = _letter_functions(width, letters)
+    if shares.shape[1] > width:  # resampled separately, because the draws depend on the columns
+        resamples = resample(shares, strata, len(STEREOTYPES), None, draws, seed)
+        functions = _letter_functions(shares.shape[1], letters)
         for (name, function), limits in zip(functions.items(), (_SHARE, _DIFFERENCE), strict=True):
             result |= resamples.entries(name, function, limits=limits)
     return result | {"n": number.tolist()}

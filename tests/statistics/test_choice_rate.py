@@ -150,6 +150,19 @@ def test_letter_following_is_estimated_and_corrected(share: float) -> None:
     assert share not in (0.2, 0.45) or corrected in warnings[0]
 
 
+def test_letters_leave_the_other_numbers_as_they_are() -> None:
+    """Also the bounds that are drawn: 40 sentences a stereotype are enough for the bootstrap."""
+    columns = answers(3, 40, follows=0.2)
+    told = choice_rate(**columns, draws=200)
+    untold = choice_rate(**{name: columns[name] for name in ("predictions", "references", "units")}, draws=200)
+    assert told["letter_following_low"] < told["letter_following"]
+    with_letters = ("same_option", "same_letter", "position_effect")
+    others = [name for name in untold if not name.startswith(with_letters)]
+    assert {"stereotype_rate_low", "preference_high", "male_f_low", "neither_low"} <= set(others)
+    for name in others:
+        assert told[name] == untold[name], name
+
+
 def test_pairs_have_two_options() -> None:
     columns = {"predictions": ["male", "female"] * 16, "references": [n for n in STEREOTYPES for _ in "ab"]}
     assert choice_rate(**columns, letters=[0, 0] * 16)["letter_following"] == 1
