@@ -160,7 +160,7 @@ def ours(port: int, sentences: int, connections: int) -> None:
     """What `gest_dataset.ask` does with them: each asked, kept on the disk, counted."""
     from gest_dataset.cache import ResponseCache
     from gest_dataset.models.base import Sampling
-    from gest_dataset.models.chat.ask import collect
+    from gest_dataset.models.chat.ask import AskSettings, collect
     from gest_dataset.models.chat.probes import CHAT_PROBES
     from gest_dataset.models.served.model import connect
 
@@ -171,7 +171,7 @@ def ours(port: int, sentences: int, connections: int) -> None:
         tempfile.TemporaryDirectory() as folder,
         ResponseCache(Path(folder) / "cache.sqlite3") as cache,
     ):
-        _timed(lambda: collect(model, asked, sampling, cache))
+        _timed(lambda: collect(model, asked, sampling, cache, AskSettings()))
 
 
 CLIENTS: dict[str, Callable[[int, int, int], None]] = {"floor": floor, "urllib3": bare, "gest ask": ours}
