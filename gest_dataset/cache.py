@@ -24,6 +24,9 @@ _BUSY_SECONDS = 60.0  # how long a process waits while another one writes
 _SCHEMA = "CREATE TABLE IF NOT EXISTS responses (key TEXT PRIMARY KEY, value TEXT, checksum TEXT)"
 _SELECT = "SELECT key, value, checksum FROM responses WHERE key IN (SELECT value FROM json_each(?))"
 _INSERT = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?)"
+# json.dumps makes an encoder for each call
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_KEY_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
 
 
 def cache_key(*parts: Any) -> str:
@@ -32,7 +35,7 @@ def cache_key(*parts: Any) -> str:
     >>> cache_key("model", {"b": 1, "a": 2}) == cache_key("model", {"a": 2, "b": 1})
     True
     """
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    text = _KEY_ENCODER.encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -66,7 +69,7 @@ class ResponseCache:
 
     def put(self, values: Mapping[str, Any]) -> None:
         """Store values in one commit; they are on the disk when this returns."""
-        texts = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
+        texts = {key: _ENCODER.encode(value) for key, value in values.items()}
         rows = [(key, text, _checksum(key.encode(), text.encode()).decode()) for key, text in texts.items()]
         with self._errors(), self._lock, self._connection:
             self._connection.executemany(_INSERT, rows)
