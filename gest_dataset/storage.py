@@ -167,7 +167,8 @@ def parse_json(text: str | bytes) -> Any:
     """Parse untrusted JSON; every failure is a ValueError, also a lone surrogate."""
     try:
         value = json.loads(text)
-        json.dumps(value, ensure_ascii=False).encode()
+        if "\\u" in (text if isinstance(text, str) else text.decode()):  # perhaps of a lone surrogate
+            json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     return value
