@@ -42,9 +42,11 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     used = (slopes != 0).any(axis=-1)
     value[(used & (size < 1)).any(axis=-1)] = np.nan
     too_few = (used & (size < 2)).any(axis=-1)
-    covariances = _covariances(slopes, data)
+    covariances = _spreads(slopes, data) @ np.moveaxis(slopes, -3, -1)  # [strata, functions, functions]
     drawn, drawn_slopes = _values_and_gradients(adapted, draws)
-    drawn_covariances = _covariances(drawn_slopes, draws).sum(axis=-3)
+    rows = (*drawn_slopes.shape[:2], -1)  # summed over the strata at once
+    spreads = np.swapaxes(_spreads(drawn_slopes, draws), -3, -2).reshape(rows)
+    drawn_covariances = spreads @ np.swapaxes(drawn_slopes.reshape(rows), -2, -1)
     limits = np.array([function.degrees_of_freedom for function in adapted])
     first, second = np.triu_indices(len(functions), 1)
     alone = np.arange(len(functions))
@@ -67,12 +69,10 @@ def _values_and_gradients(functions: Sequence[SmoothFunction], moments: Moments)
     return values, np.stack([function.gradient(moments.mean) for function in functions], axis=-3)
 
 
-def _covariances(slopes: Floats, moments: Moments) -> Floats:
-    """The part of each stratum in the functions' covariances [..., strata, functions, functions]."""
+def _spreads(slopes: Floats, moments: Moments) -> Floats:
+    """The functions' slopes times the covariances of the means [..., strata, functions, k]."""
     with np.errstate(invalid="ignore"):
-        spread = np.einsum("...fsi,...sij->...sfj", slopes, moments.covariance, optimize=True)
-        spread /= np.maximum(moments.size, 1)[:, None, None]
-        return np.asarray(spread @ np.moveaxis(slopes, -3, -1))
+        return np.moveaxis(slopes, -3, -2) @ (moments.covariance / np.maximum(moments.size, 1)[:, None, None])
 
 
 def _family(
