@@ -348,7 +348,7 @@ class LanguageModelScorer(Scorer):
                 difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
                 if difference <= tolerance:
                     return True
-                reason = f"packed texts get other values, by up to {difference:.1g}"
+                reason = f"packed texts get values that differ by up to {difference:.1g}"
             except _UNUSABLE as error:
                 reason = f"it cannot process packed texts ({type(error).__name__})"
         name = type(self.model).__name__
