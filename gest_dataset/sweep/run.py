@@ -182,7 +182,7 @@ def _is_done(model: SuiteModel, config: str, kind: str, folder: Path) -> bool:
     }
     if lines := differences({name: actual.get(name) for name in expected}, expected):
         listed = "; ".join(line.strip() for line in lines)
-        raise ConfigError(f"{path} was scored with other settings ({listed}); change --output")
+        raise ConfigError(f"{path} was scored with different settings ({listed}); change --output")
     return True
 
 
