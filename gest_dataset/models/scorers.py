@@ -332,7 +332,7 @@ class LanguageModelScorer(Scorer):
                 logger.debug("a fast path failed: %r", error)
         else:
             self.gathers = False
-            self._note(f"{name}: its head alone, or padding, gives different values: all outputs are computed.")
+            self._note(f"{name}: its head alone, or padding, gives different values: computing all outputs.")
         if self.gathers and not self.cuts:
             self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 
