@@ -42,15 +42,15 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     used = (slopes != 0).any(axis=-1)
     value[(used & (size < 1)).any(axis=-1)] = np.nan
     too_few = (used & (size < 2)).any(axis=-1)
-    covariances = _spreads(slopes, data) @ np.moveaxis(slopes, -3, -1)  # [strata, functions, functions]
     drawn, drawn_slopes = _values_and_gradients(adapted, draws)
     rows = (*drawn_slopes.shape[:2], -1)  # summed over the strata at once
-    spreads = np.swapaxes(_spreads(drawn_slopes, draws), -3, -2).reshape(rows)
-    drawn_covariances = spreads @ np.swapaxes(drawn_slopes.reshape(rows), -2, -1)
     limits = np.array([function.degrees_of_freedom for function in adapted])
     first, second = np.triu_indices(len(functions), 1)
     alone = np.arange(len(functions))
     with np.errstate(invalid="ignore"):
+        covariances = _spreads(slopes, data) @ np.moveaxis(slopes, -3, -1)  # [strata, functions, functions]
+        spreads = np.swapaxes(_spreads(drawn_slopes, draws), -3, -2).reshape(rows)
+        drawn_covariances = spreads @ np.swapaxes(drawn_slopes.reshape(rows), -2, -1)
         drawn_differences = drawn[..., first] - drawn[..., second]
     variances, drawn_variances = (each[..., alone, alone] for each in (covariances, drawn_covariances))
     single = _family(value, variances, np.where(too_few, np.nan, limits), size, drawn, drawn_variances)
@@ -71,8 +71,7 @@ def _values_and_gradients(functions: Sequence[SmoothFunction], moments: Moments)
 
 def _spreads(slopes: Floats, moments: Moments) -> Floats:
     """The functions' slopes times the covariances of the means [..., strata, functions, k]."""
-    with np.errstate(invalid="ignore"):
-        return np.moveaxis(slopes, -3, -2) @ (moments.covariance / np.maximum(moments.size, 1)[:, None, None])
+    return np.moveaxis(slopes, -3, -2) @ (moments.covariance / np.maximum(moments.size, 1)[:, None, None])
 
 
 def _family(

@@ -3,7 +3,8 @@
 A scenario is a population of samples whose statistics are the truth, exactly; datasets are drawn
 from it as a benchmark's authors would collect them, with a fixed number a stratum. Between 93.5 and
 96.5 % of the intervals have to hold the truth, which is four standard errors around 95 %. Intervals
-that are 15 % too narrow hold it in about 90 % and fail.
+that are 15 % too narrow hold it in about 90 % and fail. Two scenarios have more datasets, because the
+true coverage of one of their shares is 96.4 %, near the bound.
 
 An interval is from 399 draws; more draws would not change its coverage, as 2.5 % of 400 is a whole
 number. The results go to build/coverage/NAME.json. The table in docs/intervals.md is from the default
@@ -51,6 +52,7 @@ class Scenario:
     sizes: Sequence[int]
     units: np.ndarray | None = None  # of each row, in order; None: each row is one
     ignored: tuple[str, ...] = ()  # beginnings of the names of results that are not counted
+    data_sets: int = DATA_SETS  # more where a true coverage is near a bound
 
     @cached_property
     def members(self) -> list[np.ndarray]:
@@ -112,7 +114,14 @@ def _rare() -> Scenario:
     labels = np.where(np.arange(20_000) < feminine, "female", "male").ravel()
     strata = _stereotypes(20_000)
     ignored = ("p_low", "p_simul", "feminine")
-    return Scenario(statistics.masculine_rate, (labels, strata), strata, PER_STEREOTYPE, ignored=ignored)
+    return Scenario(
+        statistics.masculine_rate,
+        (labels, strata),
+        strata,
+        PER_STEREOTYPE,
+        ignored=ignored,
+        data_sets=20_000,  # f_s: 96.4 %
+    )
 
 
 def _stereotype_rate(sizes: list[int], scale: str = "ratio", level: float = 0.0) -> Scenario:
@@ -289,7 +298,9 @@ def _control_copies(compared: bool) -> Scenario:
     cs = cs + 0.5 * rng.normal(size=(len(units), 2)) * [0, 1]
     other = rows + 0.6 * _skewed(np.random.default_rng(25), originals, 4)[units]
     statistic = _difference("f_mu") if compared else statistics.control_bias
-    return Scenario(statistic, (rows, other if compared else cs), np.zeros(originals), [80], units)
+    columns = (rows, other if compared else cs)
+    data_sets = DATA_SETS if compared else 12_000  # ss_plus of the originals: 96.4 %
+    return Scenario(statistic, columns, np.zeros(originals), [80], units, data_sets=data_sets)
 
 
 def _occupations() -> Scenario:
@@ -390,16 +401,17 @@ def test_intervals_of_units_cover_the_truth_in_a_few_data_sets(name: str) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(SCENARIOS))
 def test_intervals_cover_the_truth(name: str) -> None:
-    parts = [range(start, DATA_SETS, 16) for start in range(16)]
+    data_sets = _scenario(name).data_sets
+    parts = [range(start, data_sets, 16) for start in range(16)]
     total: dict[str, float] = {}
     with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         for part in pool.map(_hits, [name] * len(parts), parts):
             for statistic, hits in part.items():
                 total[statistic] = total.get(statistic, 0.0) + hits
-    coverage = {statistic: hits / DATA_SETS for statistic, hits in total.items()}
+    coverage = {statistic: hits / data_sets for statistic, hits in total.items()}
     directory = ROOT / "build" / "coverage"
     directory.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"scenario": name, "data_sets": DATA_SETS, "coverage": coverage}, indent=1)
+    text = json.dumps({"scenario": name, "data_sets": data_sets, "coverage": coverage}, indent=1)
     (directory / f"{re.sub(r'[^a-z0-9_]+', '-', name.lower())}.json").write_text(text, encoding="utf-8")
     assert coverage
     assert not _outside(coverage, LEAST, MOST)
