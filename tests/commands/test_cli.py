@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -117,6 +118,9 @@ def test_list(gest: Gest) -> None:
         line = next(line for line in shown.splitlines() if line.split()[:1] == [name])
         assert f"{config.published_rows:,}" in line
     assert all(f"{group} ({len(select_configs(group))})" in " ".join(shown.split()) for group in GROUPS)
+    assert max(map(len, shown.splitlines()[:-1])) <= 80
+    assert re.search(r"^ +stereoset_control_race .* en +not stated \* *$", shown, re.MULTILINE)
+    assert "* derived from data under CC-BY-SA-4.0" in shown
     listed = json.loads(gest("list", "--json").stdout)
     assert listed["groups"] == {group: list(select_configs(group)) for group in GROUPS}
     for facts, (name, config) in zip(listed["configs"], CONFIGS.items(), strict=True):
@@ -132,6 +136,20 @@ def test_json_in_an_encoding_that_lacks_letters(monkeypatch: pytest.MonkeyPatch)
     console.show_json({"title": "žena"})
     written.seek(0)
     assert json.load(written) == {"title": "žena"}
+
+
+@pytest.mark.parametrize(("terminal", "width"), [(True, 80), (False, 109)])
+def test_long_names_are_folded_in_a_terminal(terminal: bool, width: int) -> None:
+    written = io.StringIO()
+    shown = console.PlainConsole()
+    shown._file, shown._width, shown._force_terminal = written, 80, terminal
+    number = "1.234 to 5.678"
+    table = console.new_table("title", ["model", *"abcd"])
+    table.add_row("a-model-with-a-long-name-of-39-letters", *[number] * 4)
+    console.print_table(table, shown)
+    lines = re.sub("\x1b\\[[0-9;]*m", "", written.getvalue()).splitlines()
+    assert max(map(len, lines)) == width
+    assert any(line.count(number) == 4 for line in lines)
 
 
 @pytest.mark.parametrize("width", [80, 120])
