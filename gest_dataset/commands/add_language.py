@@ -76,7 +76,7 @@ def run(
     elif "pairs" in added.files:
         out.print("The variants' genders were not checked; pass --parser-model (and --rules) to check them.")
     if "pairs" in added.files:
-        out.print(f"Statistical power: gest score MODEL --config {added.language.code}_pairs --power")
+        out.print(f"To see its power: gest score MODEL --config {added.language.code}_pairs --power")
     for config in added.configs:
         rows = f"{config.published_rows:,} rows"
         out.print(f'{config.name}: {rows}; import gest_dataset, then load_dataset("gest", "{config.name}")')
