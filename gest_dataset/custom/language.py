@@ -131,7 +131,7 @@ def language_of(
     given = {key: value for key, value in given.items() if value is not None}
     language = dataclasses.replace(language, **given)
     if not is_script(language.script):
-        raise ConfigError(f"{language.script!r} is not a script of ISO 15924. Use --script, such as Deva.")
+        raise ConfigError(f"{language.script!r} is not an ISO 15924 script. Pass one, such as --script Deva.")
     return language
 
 

@@ -202,7 +202,7 @@ def read_translations(path: Path, language: str) -> pd.DataFrame:
         if rows.empty:
             offered = sorted({str(code) for code in codes} - {"", "None"})
             raise UnsupportedLanguageError(
-                f"{path} has no row in {language!r}, only in {', '.join(offered) or 'none'}."
+                f"{path} has no row in {language!r}; its languages: {', '.join(offered) or 'none'}."
             )
     if "system" in table.columns:
         systems = sorted({str(table.columns["system"][row - 1]) for row in rows.index} - {"None"})

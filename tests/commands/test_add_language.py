@@ -114,7 +114,7 @@ def test_errors(gest: Gest, home: Path, tmp_path: Path) -> None:
         ((*file, "--map", "Satz"), "'Satz' is not a field. Use --map COLUMN=FIELD"),
         (file, "Use --map COLUMN=translation."),
         ((*file, "--report", "a.csv"), "is an input and would be overwritten"),
-        ((*file, "--script", "Klingon"), "is not a script of ISO 15924"),
+        ((*file, "--script", "Klingon"), "is not an ISO 15924 script"),
         (("hi", "--remove"), "No data was added for 'hi'"),
         (("hi", "--remove", "--variants", "a.csv"), "--remove cannot be combined"),
         (("xx", "--eurogest", "--data", "nowhere"), "There is no file or folder nowhere"),

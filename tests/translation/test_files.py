@@ -63,7 +63,7 @@ def test_the_file_that_gest_translate_writes(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert translate(["A."], f"file:{path}", "cs")[0].translation == "po česku"
-    with pytest.raises(UnsupportedLanguageError, match="has no row in 'pl', only in cs, sk"):
+    with pytest.raises(UnsupportedLanguageError, match="has no row in 'pl'; its languages: cs, sk"):
         translate(["A."], f"file:{path}", "pl")
     several = tmp_path / "several.csv"
     several.write_text("system,source,translation\ndeepl,A.,a\ngoogle,A.,b\n", encoding="utf-8")
