@@ -86,7 +86,8 @@ def run(
             err.print(f"g_s will be undefined: there is no pair for stereotype {missing}.")
         out.print(f"To see its power: gest score MODEL --config {added.language.code}_pairs --power")
     for config, read in zip(added.configs, added.files.values(), strict=True):
-        twice = " (a sentence that GEST has twice gives two)" if config.published_rows > read.accepted else ""
+        more = config.published_rows > read.accepted
+        twice = " (two for a sentence that occurs twice in GEST)" if more else ""
         rows = f"{config.published_rows:,} rows{twice}"
         out.print(f'{config.name}: {rows}; import gest_dataset, then load_dataset("gest", "{config.name}")')
     if any(read.accepted < read.number for read in added.files.values()):

@@ -85,7 +85,7 @@ def test_few_rows(gest: Gest, home: Path, tmp_path: Path) -> None:
     write_csv(tmp_path / "a.csv", columns, [(one, masculine, feminine)])
     done = gest("add-language", "hi", "--variants", "a.csv", "--max-words", "2")
     assert "a.csv: 1 rows, 1 accepted\n" in done.stdout
-    assert "hi_pairs: 2 rows (a sentence that GEST has twice gives two); import" in done.stdout
+    assert "hi_pairs: 2 rows (two for a sentence that occurs twice in GEST); import" in done.stdout
     missing = "1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 15, 16."
     assert f"g_s will be undefined: there is no pair for stereotype {missing}" in " ".join(
         done.stderr.split()
