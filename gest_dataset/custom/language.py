@@ -36,7 +36,8 @@ from gest_dataset.translation.sentences import GestSentence, gest_sentences
 
 REPORT = "rejected.csv"
 UNKNOWN_LICENCE = "unknown"
-_REPORT_COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
+_TEXT_COLUMNS = ("source", "stereotype", "translation", "masculine", "feminine")
+_REPORT_COLUMNS = ("file", "row", "reason", "system", "id", *_TEXT_COLUMNS)
 _CARD = FAMILIES["custom"]  # with gaps for facts about the language
 _CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
 # The column names that stand for a field, best first

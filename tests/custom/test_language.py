@@ -100,6 +100,9 @@ def test_every_rejected_row_has_a_reason(tmp_path: Path) -> None:
     added = gest_dataset.add_language("hi", path, report=tmp_path / "why.csv")
     expected = [(number, REASONS[row[4]]) for number, row in enumerate(table, start=1) if row[4]]
     assert rejected(added) == expected
+    assert f'"{language.DISAGREE}",,,I carried  the piano up the stairs. ,5,' in added.report.read_text(
+        encoding="utf-8"
+    )
     read = added.files["translations"]
     assert read.reasons == Counter(reason for _, reason in expected)
     dropped: Counter[str] = Counter()
