@@ -1,4 +1,4 @@
-"""The scores of 34 published models that the authors of GEST released, and what they say of each sentence.
+"""The scores of 34 published models that the authors of GEST released, and the quality of each sentence.
 
 For each model and sentence k:
 
@@ -97,7 +97,7 @@ def read_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 def read_item_quality(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield what the released scores say of each sentence."""
+    """Yield the quality of each sentence according to the released scores."""
     sentences, columns = _read_columns(files)
     models = list(dict.fromkeys(model for model, _ in columns))
     scores = np.array(

@@ -18,7 +18,8 @@ from gest_dataset.translation.translator import Batches, Translation, Translatio
 TEXT = "sentence"  # the column that is translated
 SAME = "not translated: still the English sentence"
 _FILE = "file:"
-_COLUMNS = (("source", "translation"), ("from", "to"))  # the second pair is that of GEST's own files
+# Columns of the files of `gest translate`, of GEST's own files, and of those of `gest build --format csv`
+_COLUMNS = (("source", "translation"), ("from", "to"), ("sentence", "translation"))
 
 
 @dataclass(frozen=True)
