@@ -25,14 +25,14 @@ def run(output: Path = Path("gest-demo")) -> None:
     scores only the toy model.
     """
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
-    from gest_dataset.commands.tables import show_result
+    from gest_dataset.commands.result_tables import show_result
     from gest_dataset.errors import ModelError
     from gest_dataset.measures import MEASURES
     from gest_dataset.measures.formatting import TOY_NOTE
     from gest_dataset.models import pretrained
     from gest_dataset.models.base import Settings
     from gest_dataset.models.loading import load_model
-    from gest_dataset.models.scores import make_request, record
+    from gest_dataset.models.score_run import make_request, record
     from gest_dataset.report import write_report
     from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
 

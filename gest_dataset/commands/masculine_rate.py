@@ -44,7 +44,7 @@ def run(
     """
     loading = options.translator_options(locals())
 
-    from gest_dataset.commands.tables import headline_fields, show_result
+    from gest_dataset.commands.result_tables import headline_fields, show_result
     from gest_dataset.measures.gest import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder

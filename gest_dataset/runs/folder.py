@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from gest_dataset import storage
 from gest_dataset.cache import ResponseCache
-from gest_dataset.data.folder import read_table, write_table
+from gest_dataset.data.folder import read_parquet, write_parquet
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
@@ -155,7 +155,7 @@ class RunWriter:
         (path / REPORT).unlink(missing_ok=True)  # of an earlier run
         facts = {"settings": manifest.identity(), "signature": outcome.signature}
         table = outcome.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
-        write_table(path / manifest.table, table)
+        write_parquet(path / manifest.table, table)
         content = {
             "config": manifest.config,
             "measure": manifest.measure,
@@ -289,7 +289,7 @@ def read_run(path: str | Path) -> Run:
                     f"{path / name} was changed after the run, so its numbers cannot be trusted. Restore "
                     f"the file, or remove the directory and run again: {command}"
                 )
-        table = read_table(pa.BufferReader(contents[manifest.table]))
+        table = read_parquet(pa.BufferReader(contents[manifest.table]))
         result = parse_json(contents[RESULT])
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
         raise DataError(

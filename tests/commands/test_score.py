@@ -21,7 +21,7 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.result import compute_result, with_verdict
 from gest_dataset.models import pretrained
 from gest_dataset.models import score as score_module
-from gest_dataset.models.scorers import LanguageModelScorer
+from gest_dataset.models.forward_passes import LanguageModelScorer
 from gest_dataset.published.models import rank_among_published
 from gest_dataset.runs import find_runs, read_run
 from gest_dataset.stereotypes import STEREOTYPES

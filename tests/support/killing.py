@@ -77,7 +77,7 @@ def _score(
 
 def slowly(seconds: float) -> None:
     """Each batch takes this long at least."""
-    from gest_dataset.models.scorers import LanguageModelScorer
+    from gest_dataset.models.forward_passes import LanguageModelScorer
 
     compute = LanguageModelScorer.log_probs
 

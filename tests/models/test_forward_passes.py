@@ -20,7 +20,7 @@ from transformers import (
 import gest_dataset
 from gest_dataset.errors import ModelError, ScoringError
 from gest_dataset.models import scorers
-from gest_dataset.models.scorers import Head, LanguageModelScorer
+from gest_dataset.models.forward_passes import Head, LanguageModelScorer
 from gest_dataset.probes.queries import Input, Lookup
 from tests.support import zoo
 
