@@ -32,7 +32,7 @@ def run(output: Path = Path("gest-demo")) -> None:
     from gest_dataset.models import pretrained
     from gest_dataset.models.base import Settings
     from gest_dataset.models.loading import load_model
-    from gest_dataset.models.score_run import make_request, record
+    from gest_dataset.models.score_run import make_request, score_as_run
     from gest_dataset.report import write_report
     from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
 
@@ -52,7 +52,7 @@ def run(output: Path = Path("gest-demo")) -> None:
         for config in configs[name]:
             err.print(f"Scoring {model.name} on {config} …")
             path = output / f"{name}-{config}"
-            record(model, make_request(config), path, command_line())
+            score_as_run(model, make_request(config), path, command_line())
             runs.append(read_run(path))
             title = f"{config}: {model.name}{f' ({TOY_NOTE})' if name == TOY else ''}"
             show_result(MEASURES[runs[-1].manifest.measure], runs[-1].result["result"], title)

@@ -50,7 +50,7 @@ def run(
     from gest_dataset.runs.folder import REPORT, check_runs_folder
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.translation.masculine_rates import prepare, record, run_folder
+    from gest_dataset.translation.masculine_rates import measure_as_run, prepare, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
     console.silence_libraries(models=False)
@@ -83,7 +83,7 @@ def run(
     lines: list[list[str]] = []
 
     def measure(code: str) -> Run:
-        return record(experiments[code], convention, folders[code], console.command_line())
+        return measure_as_run(experiments[code], convention, folders[code], console.command_line())
 
     for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):
         runs[code], facts = done, done.manifest.metadata

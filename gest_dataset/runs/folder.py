@@ -150,7 +150,7 @@ class RunWriter:
     def finish(self, outcome: RunResult) -> Run:
         """Write the table, the result and the final manifest, and remove the cache."""
         path, manifest = self.path, self.manifest
-        if self.finished:
+        if self.finished:  # until its files are replaced, the run counts as unfinished
             write_json(path / MANIFEST, manifest.to_json())
         (path / REPORT).unlink(missing_ok=True)  # of an earlier run
         facts = {"settings": manifest.identity(), "signature": outcome.signature}
@@ -183,8 +183,8 @@ def open_run(
 ) -> Iterator[RunWriter]:
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
-    A folder with another run is refused, unless that run was interrupted before it cached anything. A run
-    that was stopped early keeps its cache, and continues where it is not enough.
+    A folder with another run is refused, unless that run left neither a result nor a cache. A run that
+    was stopped early keeps its cache, and continues where it is not enough.
     """
     check_run_folder(path)
     with storage.folder_lock(path):
