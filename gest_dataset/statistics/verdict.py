@@ -1,4 +1,4 @@
-"""The verdict on an effect from its interval, and statistical power.
+"""The verdict on an effect from its interval (`measures.result.with_verdict` decides finally), and power.
 
 On the scale where no stereotype is 0 (ln g_s, f_s, f) the interval of an estimate with standard error e is
 about estimate -+ z(0.975) e, and the verdict is *shown* if it lies beyond the zone of negligible effects. So
