@@ -21,7 +21,7 @@ import torch
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
-from gest_dataset.models import scores
+from gest_dataset.models import score_run
 from gest_dataset.models.loading import load_model
 from gest_dataset.probes.templates import PLACEBO_WORDS, TEMPLATES, Template, placebo_words
 from gest_dataset.statistics import placebo
@@ -53,8 +53,8 @@ def report(name: str, rows: Any, templates: list[int]) -> None:
     loaded = load_model(name)
     pair, tokenizer = (loaded.model, loaded.tokenizer), loaded.reader(None, frozenset())
     seen: dict[int, Any] = {}
-    real = scores._placebo_bands
-    keep = patch.object(scores, "_placebo_bands", lambda found: seen.update(found) or real(found))
+    real = score_run._placebo_bands
+    keep = patch.object(score_run, "_placebo_bands", lambda found: seen.update(found) or real(found))
     off = patch("gest_dataset.probes.templates.placebo_words", lambda *_: None)
     spent = {}
     for label, context in (("off", off), ("on", keep), ("off again", off)):

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from gest_dataset.builders import CONFIGS, GROUPS
-from gest_dataset.commands import gates, tables
+from gest_dataset.commands import gates, result_tables
 from gest_dataset.errors import ModelError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
@@ -117,7 +117,7 @@ def test_the_headline_of_a_line() -> None:
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
         ({"g_s": math.nan}, ["g_s –", "too few samples"]),
     ):
-        assert tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == fields
+        assert result_tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == fields
 
 
 @pytest.mark.parametrize("width", [40, 60, 140])
