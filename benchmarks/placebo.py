@@ -25,7 +25,7 @@ from gest_dataset.models import score_run
 from gest_dataset.models.loading import load_model
 from gest_dataset.probes.templates import PLACEBO_WORDS, TEMPLATES, Template, placebo_words
 from gest_dataset.statistics import placebo
-from gest_dataset.statistics.verdict import relative_error
+from gest_dataset.statistics.verdict import standard_error_in_sds
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 ZONE, Z = 0.2, 1.96
@@ -68,7 +68,7 @@ def report(name: str, rows: Any, templates: list[int]) -> None:
     print(f"{name}: {len(rows)} rows")
     for template, (words, values, labels) in seen.items():
         effects = placebo.effects(np.stack(values), labels, words.pairs)
-        error = relative_error(MALE_MINUS_FEMALE, np.bincount(labels, minlength=17)[1:].tolist())
+        error = standard_error_in_sds(MALE_MINUS_FEMALE, np.bincount(labels, minlength=17)[1:].tolist())
         beyond = effects - Z * error > ZONE
         classes = class_of(TEMPLATES[template], tokenizer)
         of_pairs = np.array([classes[words.ids[a]] for a, _ in words.pairs])

@@ -21,8 +21,8 @@ from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.device import (
     BATCH_TOKENS,
     is_fixed,
-    is_spread,
     main_device,
+    on_several_devices,
     pick_device,
     pick_dtype,
     place_model,
@@ -80,7 +80,7 @@ class LoadedModel:
             "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
-            **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
+            **({"spread": True} if on_several_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }

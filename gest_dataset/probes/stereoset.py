@@ -84,7 +84,10 @@ def _fill_context(
 
 
 def _left_to_right(tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
-    """For each step, ln P of the next token of each slot at a mask, without the tokens after it."""
+    """The queries that predict each word's tokens from left to right.
+
+    At step k every slot holds its first k tokens and a mask.
+    """
     assert tokenizer.mask_id is not None
     for step in range(max(map(len, slots))):
         ids: tuple[int, ...] = ()

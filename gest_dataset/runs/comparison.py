@@ -256,7 +256,7 @@ def _is_cross_language(runs: Sequence[Run]) -> bool:
 def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
     """Runs of different languages on the sources that all of them have."""
     _check_same(runs, _SAME_QUESTIONS)
-    measure = _pairing(runs).measure
+    measure = _pairing(runs).statistic
     means = {run.manifest.language: _mean_of_sources(run) for run in runs}
     wide = pd.DataFrame(means).dropna()  # the sources that all languages have
     sources, stereotypes = (wide.index.get_level_values(name).tolist() for name in ("source", "stereotype"))

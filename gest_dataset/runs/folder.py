@@ -151,7 +151,7 @@ class RunWriter:
         """Write the table, the result and the final manifest, and remove the cache."""
         path, manifest = self.path, self.manifest
         if self.finished:  # until its files are replaced, the run counts as unfinished
-            write_json(path / MANIFEST, manifest.to_json())
+            write_json(path / MANIFEST, manifest.to_dict())
         (path / REPORT).unlink(missing_ok=True)  # of an earlier run
         facts = {"settings": manifest.identity(), "signature": outcome.signature}
         table = outcome.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
@@ -173,7 +173,7 @@ class RunWriter:
             finished=_now(),
             files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},
         )
-        write_json(path / MANIFEST, done.to_json())
+        write_json(path / MANIFEST, done.to_dict())
         return read_run(path)
 
 
@@ -197,7 +197,7 @@ def open_run(
         if finished and is_enough(finished):
             yield RunWriter(path, manifest, None, finished)
         else:
-            write_json(path / MANIFEST, manifest.to_json())
+            write_json(path / MANIFEST, manifest.to_dict())
             with ResponseCache(path / CACHE) as cache:
                 yield RunWriter(path, manifest, cache, None)
         now = read_manifest(path)

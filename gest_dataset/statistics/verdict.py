@@ -62,7 +62,7 @@ def error_from_interval(low: float, high: float) -> float:
     return (high - low) / (2 * Z)
 
 
-def relative_error(weights: npt.ArrayLike, sizes: Sequence[int]) -> float:
+def standard_error_in_sds(weights: npt.ArrayLike, sizes: Sequence[int]) -> float:
     """The standard error of a weighted sum of means, in SDs; infinite if a stratum has less than two."""
     w, n = np.asarray(weights, dtype=float), np.asarray(sizes, dtype=float)
     used = w != 0
