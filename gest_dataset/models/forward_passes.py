@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
-from gest_dataset.models.device import is_fixed, main_device, on_several_devices
+from gest_dataset.models.device import is_fixed, main_device, spans_devices
 from gest_dataset.models.packed_linear import packed_linear_layers
 from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
@@ -78,7 +78,7 @@ class Head:
         output = model.get_output_embeddings()
         # rows of a layer that is packed, quantised, wrapped or elsewhere cannot be selected
         is_plain = (
-            type(output) is nn.Linear and output.weight.is_floating_point() and not on_several_devices(model)
+            type(output) is nn.Linear and output.weight.is_floating_point() and not spans_devices(model)
         )
         self.output: nn.Linear | None = output if is_plain else None
         # some heads read more than the hidden states of the base's output

@@ -22,11 +22,11 @@ from gest_dataset.models.device import (
     BATCH_TOKENS,
     is_fixed,
     main_device,
-    on_several_devices,
     pick_device,
     pick_dtype,
     place_model,
     resolve_placement,
+    spans_devices,
 )
 from gest_dataset.models.forward_passes import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
@@ -80,7 +80,7 @@ class LoadedModel:
             "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
-            **({"spread": True} if on_several_devices(self.model) else {}),  # the last digits differ
+            **({"spread": True} if spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }

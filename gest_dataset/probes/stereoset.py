@@ -84,10 +84,7 @@ def _fill_context(
 
 
 def _left_to_right(tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
-    """The queries that predict each word's tokens from left to right.
-
-    At step k every slot holds its first k tokens and a mask.
-    """
+    """Queries that predict the slots' tokens from left to right, after the first k tokens of each at step k."""
     assert tokenizer.mask_id is not None
     for step in range(max(map(len, slots))):
         ids: tuple[int, ...] = ()

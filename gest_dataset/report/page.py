@@ -247,6 +247,6 @@ def _as_run(result: RunResult) -> LabelledRun:
         command=[],
         device=None,
     )
-    result = {"result": json_value(result.result())}
-    (run,) = label_runs([Run(Path(), replace(manifest, metadata=facts), result.table, result)])
+    content = {"result": json_value(result.result())}
+    (run,) = label_runs([Run(Path(), replace(manifest, metadata=facts), result.table, content)])
     return run

@@ -42,7 +42,7 @@ KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """A sheet of sampled rows that a person has labelled: language, outcome, label and size of the stratum."""
+    """A sheet of sampled rows that a person has labelled: language, outcome, label, size of the stratum."""
 
     kind: Mapping[str, Any]
     rows: pd.DataFrame
