@@ -84,7 +84,7 @@ def _fill_context(
 
 
 def _left_to_right(tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
-    """Queries that predict the slots' tokens from left to right, after the first k tokens of each at step k."""
+    """Queries that predict the slots from left to right: at step k each has its first k tokens and a mask."""
     assert tokenizer.mask_id is not None
     for step in range(max(map(len, slots))):
         ids: tuple[int, ...] = ()
