@@ -26,7 +26,7 @@ def run(
 
     The folder loads with [bold]datasets.load_dataset(DIR, CONFIG)[/bold], without this package. Upstream
     files are downloaded once and verified, or read from a mirror (GEST_MIRROR). Configs that are already
-    built are skipped. The demo's data (demo_...) are written only if they are named.
+    built are skipped. The configs of the demo (demo_...) are written only if you name them.
     """
     from gest_dataset.builders import select_configs
 

@@ -39,7 +39,7 @@ def run(
     else:
         sentences = read_lines(file)  # blank lines stay, so that rows keep their numbers
     if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{file or '--text'} has no sentence.")
+        raise DataError(f"{file or '--text'} has no sentences.")
     if output is not None:
         check_output_file(output, *([file] if file else []))
     detections = detect(sentences, language, parser, parser_model)

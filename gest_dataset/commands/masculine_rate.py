@@ -38,9 +38,9 @@ def run(
 
     Translations and parses are cached: rerun the same command to resume. The run's folder
     (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
-    the evidence for every sentence. With several languages, one line each: f_s with its 95 % interval, the
-    verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
-    parser model is replaced by the language code.
+    the evidence for every sentence. With several languages it prints one line per language: f_s with its 95 %
+    interval, the verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a
+    system, a file or a parser model is replaced by the language code.
     """
     loading = options.translator_options(locals())
 

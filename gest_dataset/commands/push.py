@@ -23,8 +23,8 @@ def run(
 
     Without --config, push all configs that [bold]gest build[/bold] writes (none with --metrics). A single
     commit adds or replaces them and leaves the rest of the repository untouched. If nothing has changed
-    there is no commit. Rerun the same command after an error. The token is that of [bold]hf auth
-    login[/bold], or HF_TOKEN.
+    there is no commit. Rerun the same command after an error. The token comes from [bold]hf auth
+    login[/bold] or HF_TOKEN.
     """
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 HELP = """Rerun the studies of the papers on any models.
 
-A study reads finished runs (folders written by gest score). It prints tables like the papers' next to the
-published numbers, and writes a page and a CSV file per table.
+A study reads finished runs (folders written by gest score). It prints the same tables as the papers, with
+the published numbers, and writes a page and a CSV file per table.
 """
 _TYPES: dict[str, Any] = {
     "text": str | None,

@@ -53,7 +53,10 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
         existing = builders.CONFIGS.get(new.name)
         same = existing and existing.custom and existing.custom.digest == metadata_digest(metadata)
         if folder.exists() and not replace and not same:
-            raise ConfigError(f"{new.name} already exists with different rows. Use --replace to replace it.")
+            other = "rows"
+            if existing and existing.custom and existing.custom.path.stem == digest:
+                other = "facts, such as the licence"
+            raise ConfigError(f"{new.name} already exists with different {other}. Use --replace.")
         prepared.append((folder, metadata, buffer.getvalue()))
     with folder_lock(added_data.gest_home()):
         for folder, metadata, content in prepared:

@@ -224,7 +224,8 @@ def load_grammar(language: str) -> Grammar:
     """The grammar of a language."""
     if language not in languages():
         raise ConfigError(
-            f"There are no gender rules for {language!r}; choose one of {', '.join(languages())}."
+            f"There are no gender rules for {language!r}; choose one of {', '.join(languages())}, "
+            "or add your own with gest add-language --rules."
         )
     path = _grammar_file(language)
     return _read_cached(path, path.stat().st_mtime_ns)

@@ -71,7 +71,8 @@ def write_tasks(
         else:
             left_out[name] = "compares more than two texts"
     if not by_measure:
-        raise SettingError(f"No config is left: {'; '.join(dict.fromkeys(left_out.values()))}.")
+        reasons = "; ".join(dict.fromkeys(left_out.values()))
+        raise SettingError(f"None of the configs suits lm_eval: {reasons}.")
     tasks = [
         (task_name(config), config, f"gest_{measure}" if measure in _GROUPS and names[1:] else "")
         for measure, names in by_measure.items()

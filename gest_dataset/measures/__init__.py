@@ -35,6 +35,8 @@ NUMBERS: dict[str, str] = {
 
 def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
     """The first measure whose probe reads these fields, and that probe."""
+    if "translation" in fields:
+        raise SettingError(f"{config} cannot be scored: measure translations with gest masculine-rate.")
     missing = []
     for measure in MEASURES.values():
         if measure.probe is not None:

@@ -334,7 +334,7 @@ class LanguageModelScorer(Scorer):
                 logger.debug("a fast path failed: %r", error)
         else:
             self.gathers = False
-            self._note(f"{name}: its head alone, or padding, gives other values: all outputs are computed.")
+            self._note(f"{name}: its head alone, or padding, gives different values: computing all outputs.")
         if self.gathers and not self.cuts:
             self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 
@@ -350,7 +350,7 @@ class LanguageModelScorer(Scorer):
                 difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
                 if difference <= tolerance:
                     return True
-                reason = f"packed texts get other values, by up to {difference:.1g}"
+                reason = f"packed texts get values that differ by up to {difference:.1g}"
             except _UNUSABLE as error:
                 reason = f"it cannot process packed texts ({type(error).__name__})"
         name = type(self.model).__name__

@@ -213,7 +213,7 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     model = loaded.model
     if is_fixed(model):
         raise ModelError(
-            f"{loaded.name} is quantised or spread over devices, which its copies could not be. Omit --null."
+            f"{loaded.name} is quantised or spread over devices, so it has no random copies. Omit --null."
         )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -278,7 +278,7 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
         raise ModelError(
-            f"{name!r} has {size} embeddings, but its tokenizer has ids up to {highest}. Use its own one."
+            f"{name!r} has {size} embeddings; the tokenizer has ids up to {highest}. Use its own tokenizer."
         )
 
 

@@ -174,7 +174,7 @@ def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tupl
             left_out[name] = reason
     if len(left_out) == len(configs):
         reasons = "; ".join(dict.fromkeys(left_out.values()))
-        raise SettingError(f"No config is left for {model}, a {kind} model: {reasons}.")
+        raise SettingError(f"None of the configs suits {model}, a {kind} model: {reasons}.")
     return [name for name in configs if name not in left_out], left_out
 
 

@@ -297,7 +297,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     if empty:
         where = f" in template {min(empty)}" if min(empty) else ""
         problem = f"No sample of {request.name} can be scored{where} with {model.name}"
-        advice = "Choose other templates, `multi_token`, or another model."
+        advice = "Choose other templates, --multi-token (`multi_token=True`), or another model."
         raise ScoringError(f"{problem}: {main_reason(min(empty))}.\n{advice}")
     facts = request.facts(model)
     note = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]

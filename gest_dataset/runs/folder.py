@@ -56,7 +56,7 @@ def check_same(folder: Path, existing: Mapping[str, Any], new: Mapping[str, Any]
     lines = differences(existing, json_value(dict(new)))
     if lines:
         listed = "\n".join(lines)
-        raise OutputError(f"{folder} was made with other settings:\n{listed}\n{hint}")
+        raise OutputError(f"{folder} was made with different settings:\n{listed}\n{hint}")
 
 
 def check_run_folder(path: Path) -> Manifest | None:

@@ -82,7 +82,7 @@ def draw_sheet(
     if sheet.suffix.lower() != ".csv":
         raise ConfigError(f"A sheet is a CSV file, so {sheet} should end with .csv.")
     if sheet.exists() or key_path(sheet).exists():
-        raise ConfigError(f"{sheet} or its key exists and may have labels. Choose another name.")
+        raise ConfigError(f"{sheet} or its key already exists and may have labels. Choose another name.")
     if swaps is not None:
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
     else:
@@ -149,7 +149,7 @@ def read_sheet(sheet: Path) -> LabelledSheet:
     if lines:
         some = ", ".join(lines[:_LISTED]) + (", …" if len(lines) > _LISTED else "")
         number = f"{len(lines)} of {len(labels)} rows (lines {some})"
-        raise DataError(f"{sheet}: {number} need a label: {labelled.legend}.")
+        raise DataError(f"{sheet}: {number} have no valid label: {labelled.legend}.")
     return labelled
 
 

@@ -78,7 +78,7 @@ def train(
     out, chosen = Path(output), pick_device(device)
     _, kind = name_and_kind(plan.model)
     if kind == NSP:
-        raise ModelError(f"{plan.model!r} has a classification head already. Give its base model.")
+        raise ModelError(f"{plan.model!r} already has a classification head. Give its base model.")
     settings = asdict(plan) | {
         "kind": kind,
         "sha256": [hash_of_file(data) for data in plan.data],
@@ -130,7 +130,8 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, set[str], str | Non
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
     set_seed(seed)
-    with convert_errors(lambda error: ModelError(f"{name} has no classifier: {describe_error(error)}.")):
+    problem = f"{name} cannot be loaded as a classifier"
+    with convert_errors(lambda error: ModelError(f"{problem}: {describe_error(error)}.")):
         model, info = from_pretrained(
             AutoModelForSequenceClassification,
             name,

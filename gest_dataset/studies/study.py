@@ -171,12 +171,12 @@ def collect_runs(
         suitable_runs.append(run)
         other = by_config.setdefault(manifest.config, run)
         if other.manifest.data_fingerprint != manifest.data_fingerprint:
-            raise ConfigError(f"{other.path} and {run.path} use two versions of {manifest.config}.")
+            raise ConfigError(f"{other.path} and {run.path} use different versions of {manifest.config}.")
         # a copy under another name has the same hash of weights
         identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
         if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
             names = f"{other.manifest.model}, {manifest.model}"
-            raise ConfigError(f"Two runs are of the same model on {manifest.about} ({names}). Give only one.")
+            raise ConfigError(f"Two runs of one model on {manifest.about} ({names}). Give only one.")
     if not (suitable_runs or has_scores):
         raise missing_runs(study)
     return suitable_runs

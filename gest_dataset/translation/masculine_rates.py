@@ -104,7 +104,7 @@ def prepare(
     if is_published and system.removeprefix(PUBLISHED) not in offered:
         raise UnsupportedLanguageError(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
-            f"choose from {', '.join(offered) or 'none'}."
+            f"available systems: {', '.join(offered) or 'none'}."
         )
     sentences.check_exists(system.replace("{language}", language))
     detector = GenderDetector(language, parser, parser_model, cache)

@@ -84,6 +84,11 @@ class Pairs:
     sentences: int
     left_out: dict[str, list[str]]
 
+    @property
+    def prompts(self) -> str:
+        """The two prompts, without a sentence."""
+        return " / ".join(prompt_for(self.frame, "…", gender) for gender in (MALE, FEMALE))
+
 
 def prompt_for(frame: str, sentence: str, gender: str) -> str:
     """The prompt for a translation in a gender.

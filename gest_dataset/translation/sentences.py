@@ -18,7 +18,8 @@ from gest_dataset.translation.translator import Batches, Translation, Translatio
 TEXT = "sentence"  # the column that is translated
 SAME = "not translated: still the English sentence"
 _FILE = "file:"
-_COLUMNS = (("source", "translation"), ("from", "to"))  # the second pair is that of GEST's own files
+# Columns of the files of `gest translate`, of GEST's own files, and of those of `gest build --format csv`
+_COLUMNS = (("source", "translation"), ("from", "to"), ("sentence", "translation"))
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def read_translations(path: Path, language: str) -> pd.DataFrame:
         if rows.empty:
             offered = sorted({str(code) for code in codes} - {"", "None"})
             raise UnsupportedLanguageError(
-                f"{path} has no row in {language!r}, only in {', '.join(offered) or 'none'}."
+                f"{path} has no row in {language!r}; its languages: {', '.join(offered) or 'none'}."
             )
     if "system" in table.columns:
         systems = sorted({str(table.columns["system"][row - 1]) for row in rows.index} - {"None"})

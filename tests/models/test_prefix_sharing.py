@@ -157,5 +157,5 @@ def test_a_fault_in_rows_is_found_before_the_run(
     entry = BY_NAME["pairs-sk"]
     scores = run(reader(animal), entry.config, {}, limit=entry.rows)
     assert scores.metadata["passes"]["way"] == "plain"
-    assert "packed texts get other values" in scores.metadata["notes"][0]
+    assert "packed texts get values that differ" in scores.metadata["notes"][0]
     assert_equal(scores, expected(animal, "pairs-sk"), entry)

@@ -146,7 +146,7 @@ def test_letter_following_is_estimated_and_corrected(share: float) -> None:
     assert held["letter_following"] >= 18 or share == 0
     warnings = [line for line in CHOICE.describe(result, {}) if "follow the letter" in line]
     assert bool(warnings) == (share >= 0.1)
-    corrected = f"Corrected for them the rate is {result['stereotype_rate_corrected']:.3f}"
+    corrected = f"Corrected for these answers, the rate is {result['stereotype_rate_corrected']:.3f}"
     assert share not in (0.2, 0.45) or corrected in warnings[0]
 
 

@@ -125,7 +125,7 @@ def test_finished_runs_with_other_settings_are_refused(
     copied: Path, models: dict[str, Path], content: dict[str, Any], difference: str
 ) -> None:
     configs = {"configs": "slovak_gender"}
-    with pytest.raises(ConfigError, match=rf"one: .*was scored with other settings .*{difference}"):
+    with pytest.raises(ConfigError, match=rf"one: .*was scored with different settings .*{difference}"):
         run(copied, models, "one", **configs, **content)
 
 
