@@ -60,7 +60,7 @@ def test_every_kind_of_run_says_the_same_of_itself(tmp_path: Path) -> None:
     gest_dataset.score(str(zoo.directory("bert")), "en", limit=3, device="cpu", output=tmp_path / "model")
     rates("deepl", tmp_path / "translator")
     model, translator = find_runs([tmp_path])
-    assert list(model.manifest.to_json()) == list(translator.manifest.to_json())
+    assert list(model.manifest.to_dict()) == list(translator.manifest.to_dict())
     assert list(model.result) == list(translator.result)
     assert (model.manifest.model, translator.manifest.model) == (
         *(model.manifest.metadata["model"], "file:translations.csv"),

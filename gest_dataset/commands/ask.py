@@ -69,7 +69,7 @@ def run(
 
 
 def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
-    from gest_dataset.commands import tables
+    from gest_dataset.commands import result_tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.storage import json_value
 
@@ -79,7 +79,7 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
         show_json(json_value({**content, "signature": answers.signature}))
         return
     measure = MEASURES[facts["measure"]]
-    tables.show_result(measure, result, f"{facts['config']}: {facts['model']}")
+    result_tables.show_result(measure, result, f"{facts['config']}: {facts['model']}")
     undefined = math.isnan(result[measure.headline(result).name])
     for line in [] if undefined else measure.describe(result, facts):
         out.print(line)

@@ -44,13 +44,13 @@ def run(
     """
     loading = options.translator_options(locals())
 
-    from gest_dataset.commands.tables import headline_fields, show_result
+    from gest_dataset.commands.result_tables import headline_fields, show_result
     from gest_dataset.measures.gest import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.translation.masculine_rates import prepare, record, run_folder
+    from gest_dataset.translation.masculine_rates import measure_as_run, prepare, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
     console.silence_libraries(models=False)
@@ -83,7 +83,7 @@ def run(
     lines: list[list[str]] = []
 
     def measure(code: str) -> Run:
-        return record(experiments[code], convention, folders[code], console.command_line())
+        return measure_as_run(experiments[code], convention, folders[code], console.command_line())
 
     for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):
         runs[code], facts = done, done.manifest.metadata

@@ -18,7 +18,7 @@ from gest_dataset.errors import ConfigError
 if TYPE_CHECKING:
     from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
-    from gest_dataset.models.scores import ScoredRun
+    from gest_dataset.models.score_run import ScoredRun
 
 
 def run(
@@ -71,7 +71,7 @@ def run(
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs
-    from gest_dataset.models.user_data import data_name, read_user_data
+    from gest_dataset.models.user_rows import data_name, read_user_rows
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, default_folder
 
@@ -80,7 +80,7 @@ def run(
     limits += gates.parse_limits(gates.UNLESS_BELOW, fail_unless_below)
     several = len(configs) > 1
     if data is not None:
-        configs = read_user_data(data, config)
+        configs = read_user_rows(data, config)
     if power:
         _show_power(_power_analyses(configs, limit), as_json)
         return
@@ -173,7 +173,7 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
 
 
 def _fields(run: ScoredRun) -> list[str]:
-    from gest_dataset.commands.tables import headline_fields
+    from gest_dataset.commands.result_tables import headline_fields
     from gest_dataset.measures import MEASURES
 
     facts = run.scores.metadata
@@ -195,7 +195,7 @@ def _caveats(run: ScoredRun) -> list[str]:
 
 
 def _show_run(run: ScoredRun, verbose: bool) -> None:
-    from gest_dataset.commands import tables
+    from gest_dataset.commands import result_tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
 
@@ -203,7 +203,7 @@ def _show_run(run: ScoredRun, verbose: bool) -> None:
     measure = MEASURES[facts["measure"]]
     if not run.new:
         err.print(f"{run.path} is already finished; nothing is computed again.")
-    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}", verbose)
+    result_tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}", verbose)
     published = rank_among_published(facts, run.result)
     lines = [published.text()] if published else []
     for line in [*lines, *_caveats(run), f"{facts['scored']:,} of {facts['asked']:,} samples have a score."]:

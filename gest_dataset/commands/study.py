@@ -71,11 +71,11 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
         if name == "heuristics":
             _heuristics(own, folder, as_json)
         elif name == "all":
-            _show(studies.papers_study(own.get("scores")), folder, as_json)
+            _write_and_show(studies.papers_study(own.get("scores")), folder, as_json)
         else:
             if "words" in own:
                 own["words"] = _words(own["words"])
-            _show(getattr(studies, name)(**own), folder, as_json)
+            _write_and_show(getattr(studies, name)(**own), folder, as_json)
 
     run.__doc__ = text["help"]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -83,10 +83,11 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(run=run)
 
 
-def _show(study: Study, folder: Path, as_json: bool) -> None:
+def _write_and_show(study: Study, folder: Path, as_json: bool) -> None:
+    """Write the study to its folder, and print its tables or its JSON."""
     page = study.write(folder, command_line())
     if as_json:
-        show_json(study.to_json())
+        show_json(study.to_dict())
     else:
         for table in study.tables:
             headings, rows = table.texts()
@@ -106,7 +107,7 @@ def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
     if ("draw" in values) == ("sheet" in values) or ("sheet" in values and {"runs", "swaps"} & {*values}):
         raise ConfigError("Either draw a sheet (--draw, from runs or --swaps) or evaluate one (--sheet).")
     if "sheet" in values:
-        _show(studies.heuristics(values["sheet"]), folder, as_json)
+        _write_and_show(studies.heuristics(values["sheet"]), folder, as_json)
         return
     sheet = values.pop("draw")
     counts = studies.draw_sheet(sheet, **values)

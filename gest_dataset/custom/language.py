@@ -17,14 +17,14 @@ import pandas as pd
 import regex
 import yaml
 
-from gest_dataset import builders, languages, user_data
+from gest_dataset import added_data, builders, languages
 from gest_dataset.builders import FOLDER
 from gest_dataset.builders.config import FAMILIES, Config, Row
 from gest_dataset.builders.gest import sentence_id, stereotype_cells
 from gest_dataset.builders.pairs import MERGED, SEVERAL_WORDS, pair_row
 from gest_dataset.builders.words import composed
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
-from gest_dataset.data.tables import Table, read_table
+from gest_dataset.data.user_tables import Table, read_user_table
 from gest_dataset.errors import ConfigError, DataError, import_extra
 from gest_dataset.gender import detect
 from gest_dataset.gender import grammar as grammars
@@ -164,7 +164,9 @@ def add_language(
     """
     language = language_of(code, name, family, script)
     paths = {"translations": translations, "pairs": variants}
-    tables = {kind: read_table(Path(path).expanduser()) for kind, path in paths.items() if path is not None}
+    tables = {
+        kind: read_user_table(Path(path).expanduser()) for kind, path in paths.items() if path is not None
+    }
     if not tables:
         raise ConfigError("Pass a file of translations, of variants, or both.")
     rules = None if rules is None else Path(rules).expanduser()
@@ -203,7 +205,7 @@ def add_language(
     configs = add_configs([(one, files[one.kind].rows) for one in new], replace)
     if rules is not None:
         grammars.add_rules(language.code, rules, replace)
-    report = Path(report or user_data.user_data_folder() / FOLDER / configs[0].name / REPORT).expanduser()
+    report = Path(report or added_data.gest_home() / FOLDER / configs[0].name / REPORT).expanduser()
     lines = [{"file": read.path.name, **row} for read in files.values() for row in read.rejected]
     cells = ([line.get(column, "") for column in _REPORT_COLUMNS] for line in lines)
     write_file(report, csv_text(_REPORT_COLUMNS, cells))
@@ -213,7 +215,7 @@ def add_language(
 def remove_language(code: str) -> list[str]:
     """Remove a language that was added: its configs (whose names are returned), its rules and itself."""
     names = [f"{code}_{kind}" for kind in TEXTS]
-    stored = [name for name in names if (user_data.user_data_folder() / FOLDER / name).exists()]
+    stored = [name for name in names if (added_data.gest_home() / FOLDER / name).exists()]
     if not stored:
         raise ConfigError(f"No data was added for {code!r}.")
     for name in stored:

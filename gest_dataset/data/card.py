@@ -18,7 +18,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import SIGNATURE, Built, all_built
-from gest_dataset.data.folder import CARD, read_table
+from gest_dataset.data.folder import CARD, read_parquet
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
@@ -150,7 +150,7 @@ def _paper(entry: str, *, with_links: bool) -> str:
 
 def _example(built: Built) -> str:
     """The first row of a config as JSON, a field per line."""
-    row = read_table(built.path).slice(0, 1).to_pylist()[0]
+    row = read_parquet(built.path).slice(0, 1).to_pylist()[0]
     lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in row.items())
     return f"Example (`{built.config.name}`):\n\n```json\n{{\n{lines}\n}}\n```"
 

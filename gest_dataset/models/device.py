@@ -94,11 +94,11 @@ def main_device(model: Any) -> torch.device:
     return torch.device(next(gpus, "cpu"))
 
 
-def is_spread(model: Any) -> bool:
+def spans_devices(model: Any) -> bool:
     """Whether the weights of a model are on more than one device."""
     return len({str(device) for device in (getattr(model, "hf_device_map", None) or {}).values()}) > 1
 
 
 def is_fixed(model: Any) -> bool:
     """Whether a model cannot be moved or converted to another number type."""
-    return is_spread(model) or bool(getattr(model, "is_quantized", False))
+    return spans_devices(model) or bool(getattr(model, "is_quantized", False))

@@ -20,8 +20,8 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ScoringError
 from gest_dataset.models import distributed, prefix_sharing
 from gest_dataset.models.base import LogProbs, Passes
+from gest_dataset.models.forward_passes import Pass, Scorer
 from gest_dataset.models.prefix_sharing import Row
-from gest_dataset.models.scorers import Pass, Scorer
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
 from gest_dataset.progress import ProgressWriter
 

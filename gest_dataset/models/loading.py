@@ -21,16 +21,16 @@ from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.device import (
     BATCH_TOKENS,
     is_fixed,
-    is_spread,
     main_device,
     pick_device,
     pick_dtype,
     place_model,
     resolve_placement,
+    spans_devices,
 )
+from gest_dataset.models.forward_passes import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
-from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
 from gest_dataset.probes.queries import Query
@@ -80,7 +80,7 @@ class LoadedModel:
             "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
-            **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
+            **({"spread": True} if spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }

@@ -27,7 +27,7 @@ from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings
 from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.loading import MASKED, load_model, name_and_kind
-from gest_dataset.models.scores import Request, ScoredRun, Scores, make_request, record
+from gest_dataset.models.score_run import Request, ScoredRun, Scores, make_request, score_as_run
 from gest_dataset.models.served.model import ServedModel, connect
 from gest_dataset.probes.probe import Probe
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, python_command
@@ -171,7 +171,7 @@ def score_configs(
             with continue_after_errors(request.name):
                 if problem:
                     raise problem
-                outcome.runs.append(record(loaded, request, path, command))
+                outcome.runs.append(score_as_run(loaded, request, path, command))
                 on_run(outcome.runs[-1])
     return outcome
 

@@ -84,7 +84,7 @@ def _fill_context(
 
 
 def _left_to_right(tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
-    """For each step, ln P of the next token of each slot at a mask, without the tokens after it."""
+    """Queries that predict the slots from left to right: at step k each has its first k tokens and a mask."""
     assert tokenizer.mask_id is not None
     for step in range(max(map(len, slots))):
         ids: tuple[int, ...] = ()

@@ -35,7 +35,7 @@ _OWNERS = {
 
 
 @dataclass(frozen=True)
-class LanguageModel:
+class PublishedModel:
     """A language model of the paper: its ids on the Hub, its size, and its model family."""
 
     name: str
@@ -61,11 +61,11 @@ class PublishedRates:
 
 
 @cache
-def language_models() -> dict[str, LanguageModel]:
+def language_models() -> dict[str, PublishedModel]:
     """The paper's language models by name."""
     rows = published.load("models")["rows"]
     return {
-        row["model"]: LanguageModel(row["model"], tuple(row["hub_ids"]), row["millions"], row["family"])
+        row["model"]: PublishedModel(row["model"], tuple(row["hub_ids"]), row["millions"], row["family"])
         for row in rows
     }
 

@@ -246,7 +246,7 @@ def series_style(number: int) -> dict[str, Any]:
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[marker % len(MARKERS)]}
 
 
-def spread(number: int, reach: float) -> list[float]:
+def spaced_offsets(number: int, reach: float) -> list[float]:
     """Offsets at equal distances, from `-reach` to `reach`; 0 for a single one."""
     return np.linspace(-reach, reach, number).tolist() if number > 1 else [0.0]
 

@@ -186,7 +186,7 @@ def _by_group(
     if len({(group, name_of[run.number]) for group, run, _ in found}) < len(found):
         name_of = {run.number: run.label for _, run, _ in found}
     names = list(dict.fromkeys(name_of.values()))
-    offsets = figures.spread(len(names), 0.26)
+    offsets = figures.spaced_offsets(len(names), 0.26)
     records = []
     for group, label in groups.items():
         cells: Record = {"group": label, "row": label, "style": STYLES["tall-tick"]}

@@ -191,7 +191,7 @@ def _ranks_panel(
         first = {"source": PUBLISHED, "model": model.model, "where": model.where}
         records += _records(first, {"feminine_rank": model.ranks})
     labels = {one.run.label: one.run.number for one in found}
-    offset_of = dict(zip(labels, figures.spread(len(labels), 0.2), strict=True))
+    offset_of = dict(zip(labels, figures.spaced_offsets(len(labels), 0.2), strict=True))
     marks, correlations = [], []
     boxes = np.array([model.ranks for model in published])
     for one in found:

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from gest_dataset import storage
 from gest_dataset.cache import ResponseCache
-from gest_dataset.data.folder import read_table, write_table
+from gest_dataset.data.folder import read_parquet, write_parquet
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
@@ -151,12 +151,12 @@ class RunWriter:
     def finish(self, outcome: RunResult) -> Run:
         """Write the table, the result and the final manifest, and remove the cache."""
         path, manifest = self.path, self.manifest
-        if self.finished:
-            write_json(path / MANIFEST, manifest.to_json())
+        if self.finished:  # until its files are replaced, the run counts as unfinished
+            write_json(path / MANIFEST, manifest.to_dict())
         (path / REPORT).unlink(missing_ok=True)  # of an earlier run
         facts = {"settings": manifest.identity(), "signature": outcome.signature}
         table = outcome.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
-        write_table(path / manifest.table, table)
+        write_parquet(path / manifest.table, table)
         content = {
             "config": manifest.config,
             "measure": manifest.measure,
@@ -174,7 +174,7 @@ class RunWriter:
             finished=_now(),
             files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},
         )
-        write_json(path / MANIFEST, done.to_json())
+        write_json(path / MANIFEST, done.to_dict())
         return read_run(path)
 
 
@@ -184,8 +184,8 @@ def open_run(
 ) -> Iterator[RunWriter]:
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
-    A folder with another run is refused, unless that run was interrupted before it cached anything. A run
-    that was stopped early keeps its cache, and continues where it is not enough.
+    A folder with another run is refused, unless that run left neither a result nor a cache. A run that
+    was stopped early keeps its cache, and continues where it is not enough.
     """
     check_run_folder(path)
     with storage.folder_lock(path):
@@ -198,7 +198,7 @@ def open_run(
         if finished and is_enough(finished):
             yield RunWriter(path, manifest, None, finished)
         else:
-            write_json(path / MANIFEST, manifest.to_json())
+            write_json(path / MANIFEST, manifest.to_dict())
             with ResponseCache(path / CACHE) as cache:
                 yield RunWriter(path, manifest, cache, None)
         now = read_manifest(path)
@@ -290,7 +290,7 @@ def read_run(path: str | Path) -> Run:
                     f"{path / name} was changed after the run, so its numbers cannot be trusted. Restore "
                     f"the file, or remove the directory and run again: {command}"
                 )
-        table = read_table(pa.BufferReader(contents[manifest.table]))
+        table = read_parquet(pa.BufferReader(contents[manifest.table]))
         result = parse_json(contents[RESULT])
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
         raise DataError(

@@ -66,7 +66,7 @@ class Manifest:
         names = ("measure", "model", "config", "language", "data_fingerprint")
         return {**{name: getattr(self, name) for name in names}, **self.settings}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The content of run.json."""
         content = {"format": FORMAT, **asdict(self)}
         return {name: content[name] for name in content if self.done or name not in _ADDED_AT_THE_END}

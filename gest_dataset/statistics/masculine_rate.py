@@ -31,7 +31,7 @@ from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries, sel
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.proportions import Z
-from gest_dataset.statistics.simultaneous import rank_bounds, rate_differences, sidak
+from gest_dataset.statistics.simultaneous import rank_bounds, rate_differences, sidak_quantile
 from gest_dataset.statistics.weights import (
     FEMALE,
     IS_FEMALE,
@@ -92,7 +92,7 @@ def masculine_rate(
     centres = convention == "published"
     rates = proportions.agresti_coull(counts.positive, number)[0] if centres else counts.rates
     result: dict[str, Any] = {"p": rates.tolist()}
-    for name, z in (("p", Z), ("p_simultaneous", sidak(int((number > 0).sum())))):
+    for name, z in (("p", Z), ("p_simultaneous", sidak_quantile(int((number > 0).sum())))):
         ratio = ratios(z)
         _, low, high = proportions.agresti_coull(ratio * counts.positive, ratio * number, z)
         if name == "p_simultaneous":  # at its level Agresti-Coull is too short for few samples

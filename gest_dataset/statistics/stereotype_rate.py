@@ -18,8 +18,8 @@ whatever its ratios are.
 
 WinoBias: q_m and q_f are geometric means of r over male and female occupations, g_s = q_m / q_f (eq. 5).
 
-Over several templates (figure 4) g_s is the mean of each template's g_s. A sample's scores in all templates
-are resampled together, and the interval is computed on the log scale.
+Over several templates (figure 4) g_s is the mean of each template's g_s (`measures.result`). The scores of a
+sample in all templates are resampled together, and the interval is computed on the log scale.
 
     d = ln g_s / s
 

@@ -22,7 +22,7 @@ import yaml
 
 from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
-from gest_dataset.data.tables import read_lines, read_table
+from gest_dataset.data.user_tables import read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
@@ -42,7 +42,7 @@ KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """A sheet of one of the `KINDS`: language, outcome and label of each row, and the size of its stratum."""
+    """A sheet of sampled rows that a person has labelled: language, outcome, label, size of the stratum."""
 
     kind: Mapping[str, Any]
     rows: pd.DataFrame
@@ -113,7 +113,7 @@ def draw_sheet(
 
 def _pairs(file: Path) -> pd.DataFrame:
     """Pairs of sentences that differ in one word, with the outcome of the first-letter rule."""
-    table = read_table(file)
+    table = read_user_table(file)
     texts = KINDS[SWAPS]["texts"]
     frame = pd.DataFrame({name: table.texts(name) for name in texts})
     frame["language"] = table.texts("language") if "language" in table.columns else ""
@@ -137,7 +137,7 @@ def read_sheet(sheet: Path) -> LabelledSheet:
     with convert_errors(lambda error: DataError(f"{file} is damaged ({error!r}). Restore the drawn file.")):
         key = parse_json(file.read_bytes())
         kind, drawn = KINDS[key["kind"]], pd.DataFrame(key["rows"]).set_index("id")[[*_STRATUM, "size"]]
-    table = read_table(sheet)
+    table = read_user_table(sheet)
     ids = [name.strip().zfill(4) for name in table.texts("id")]  # spreadsheets drop leading zeros
     labels = [label.strip().upper() for label in table.texts("label")]
     counts = Counter(ids)

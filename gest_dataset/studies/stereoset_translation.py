@@ -30,7 +30,7 @@ from gest_dataset.data import sources
 from gest_dataset.data.card import card_header, split_info
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.rows import fingerprint_of, rows_of
-from gest_dataset.data.tables import read_table
+from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
@@ -144,7 +144,7 @@ def translated_fields(test: str) -> tuple[str, ...]:
 
 def _read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> Corrections:
     """The filled cells of the column `correction`."""
-    table = read_table(path)
+    table = read_user_table(path)
     columns = [table.texts(name) for name in (*_KEYS, "correction")]
     fields = {(test, row["id"]): translated_fields(test) for test, rows in english.items() for row in rows}
     corrections: Corrections = {}

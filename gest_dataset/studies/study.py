@@ -122,7 +122,7 @@ class Study:
     def table(self, name: str) -> Table:
         return next(table for table in self.tables if table.name == name)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         content = {name: getattr(self, name) for name in ("name", "title", "notes", "sources", "signature")}
         tables = [asdict(table) | {"rows": table.rows} for table in self.tables]
         return dict(json_value({**content, "tables": tables}))
@@ -139,7 +139,7 @@ class Study:
             values = {"study": self, "command": shlex.join(command), "version": __version__}
             template = load_template(Path(__file__).with_name("study.html.jinja"))
             files[PAGE] = template.render(values, **page_assets()).encode()
-            content = self.to_json() | {"settings": {"study": self.name}, "versions": versions()}
+            content = self.to_dict() | {"settings": {"study": self.name}, "versions": versions()}
             write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
                 (folder / name).unlink(missing_ok=True)

@@ -44,7 +44,7 @@ Rates = tuple[list[Estimate], int]
 
 
 @dataclass(frozen=True)
-class Scores:
+class SentenceScores:
     """What one model or translator gave for English sentences, or for translations of them.
 
     `values` are ln r, a column per template, with the sentence and its stereotype as the index; for a
@@ -102,7 +102,7 @@ def topical(
     found = [_scores_of_run(one) for one in label_runs(used)]
     for name, scores_of_model in released.items():
         kind = MLM if 1 in scores_of_model else GLM
-        found.append(Scores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
+        found.append(SentenceScores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
     models = [one for one in found if one.kind != MT]
     rows: list[Row] = []
     for one in found:
@@ -118,16 +118,17 @@ def topical(
     return make_study("topical", "Is it the topic?", tables, used, [one.name for one in found], sources)
 
 
-def _scores_of_run(one: LabelledRun) -> Scores:
-    run, config = one.run, one.run.manifest.config
+def _scores_of_run(labelled: LabelledRun) -> SentenceScores:
+    run, label, config = labelled.run, labelled.label, labelled.run.manifest.config
     if run.manifest.measure == MASCULINE_RATE.name:
         table = run.table.to_pandas().rename(columns={"source": "sentence"}).set_index(_INDEX)
-        return Scores(one.label, MT, table["gender"].map(_GENDERS).astype(float).to_frame())
+        return SentenceScores(label, MT, table["gender"].map(_GENDERS).astype(float).to_frame())
     wide = wide_scores(run.table)
     if run.manifest.measure == PAIRS.name:  # the pairs of a source have the same English sentence
         values = _by_sentence(wide, config, "source").groupby(level=_INDEX, sort=False).mean()
-        return Scores(one.label, SLAVIC, values)
-    return Scores(one.label, MLM if one.kind == "masked" else GLM, _by_sentence(wide, config, "sentence"))
+        return SentenceScores(label, SLAVIC, values)
+    kind = MLM if labelled.kind == "masked" else GLM
+    return SentenceScores(label, kind, _by_sentence(wide, config, "sentence"))
 
 
 def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
@@ -140,7 +141,7 @@ def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
     return scores.set_axis(pd.MultiIndex.from_arrays(index, names=_INDEX))
 
 
-def _like_table_3(found: Sequence[Scores], words: Sequence[str]) -> Table:
+def _like_table_3(found: Sequence[SentenceScores], words: Sequence[str]) -> Table:
     """Means over models and templates on the printed scale."""
     rows: list[Row] = []
     for printed in published.load("gest_topical_bias")["rows"]:
@@ -169,7 +170,7 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     return properties | {"frequency of words in English": np.array(means)}
 
 
-def _explanations(models: Sequence[Scores]) -> tuple[Table, Table]:
+def _explanations(models: Sequence[SentenceScores]) -> tuple[Table, Table]:
     """g_s adjusted for properties of the sentences, and of parts of them by each property."""
     adjusted: list[Row] = []
     of_parts: list[Row] = []

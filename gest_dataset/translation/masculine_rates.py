@@ -214,11 +214,11 @@ def masculine_rates(
     experiment = prepare(**given)
     if output is None:
         return measure(experiment, convention)
-    run = record(experiment, convention, Path(output), python_command(masculine_rates, arguments))
+    run = measure_as_run(experiment, convention, Path(output), python_command(masculine_rates, arguments))
     return MasculineRates(run.table, run.manifest.metadata)
 
 
-def record(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
+def measure_as_run(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
     """Measure the rates and write them as a run to `path`, also over a finished run."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
@@ -232,13 +232,13 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
         command=command,
         device=experiment.translator.device if experiment.translator else None,
     )
-    with open_run(path, manifest) as run:
+    with open_run(path, manifest) as writer:
         rates = measure(experiment, convention)
         problems = Counter(rates.metadata["problems"])
         if problems.total() == len(rates.table):
             reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
             raise TranslationError(f"No translation could be judged.\n{reasons}")
-        return run.finish(rates)
+        return writer.finish(rates)
 
 
 def measure(experiment: Experiment, convention: str) -> MasculineRates:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.data.rows import rows_of
-from gest_dataset.data.tables import is_table, read_lines, read_table
+from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, UnsupportedLanguageError
 from gest_dataset.gender import languages, parsing
 from gest_dataset.storage import update_hash
@@ -54,7 +54,7 @@ def read_sentences(source: str | Path) -> pd.DataFrame:
             raise ConfigError(f"The config {source!r} has no English sentences. Use one of {offered}.")
         columns = rows_of(source).to_dict()
     elif is_table(source):
-        table = read_table(source)
+        table = read_user_table(source)
         columns = {**table.columns, TEXT: table.texts(TEXT)}
     else:
         columns = {TEXT: [line.strip() for line in read_lines(source)]}
@@ -187,7 +187,7 @@ def read_translations(path: Path, language: str) -> pd.DataFrame:
 
     With a column `language` only the rows of the language count; a column `system` must name one system.
     """
-    table = read_table(path)
+    table = read_user_table(path)
     names = next((pair for pair in _COLUMNS if set(pair) <= set(table.columns)), None)
     if names is None:
         raise ConfigError(

@@ -17,7 +17,7 @@ import pytest
 
 from gest_dataset import cli, errors
 from gest_dataset.builders import CONFIGS, GROUPS, select_configs
-from gest_dataset.commands import console, tables
+from gest_dataset.commands import console, result_tables
 from gest_dataset.measures.grid import Estimate, Grid, Line
 from gest_dataset.version import __version__
 from tests.commands.conftest import Gest
@@ -158,7 +158,7 @@ def test_digits_are_never_cut(width: int, monkeypatch: pytest.MonkeyPatch, capsy
     """In a terminal that is too narrow, its lines wrap."""
     monkeypatch.setattr(console.out, "_width", width)
     huge = Line("huge", (Estimate(-123456.0, -234567.0, -12345.0),) * 4, count=123)
-    tables.show_grid(Grid(("a", "b", "c", "d"), (huge,)), "title")
+    result_tables.show_grid(Grid(("a", "b", "c", "d"), (huge,)), "title")
     shown = capsys.readouterr().out
     assert "−1.23e+05" in shown
     assert "…" not in shown

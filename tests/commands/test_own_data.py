@@ -15,7 +15,7 @@ import pytest
 import gest_dataset
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
-from gest_dataset.models import user_data
+from gest_dataset.models import user_rows
 from gest_dataset.runs import read_run
 from tests.commands.conftest import Gest
 from tests.conftest import MIRROR, ROOT
@@ -136,11 +136,11 @@ def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
     for place in range(5, len(content), len(content) // 60):
         file.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
         with pytest.raises(DataError, match=r"en/test-00000-of-00001\.parquet does not match its checksum"):
-            user_data.read_user_data(Path("built"))
+            user_rows.read_user_rows(Path("built"))
     assert gest("score", "bert", "--data", "built").returncode == 1
     file.unlink()
     with pytest.raises(DataError, match="cannot be read"):
-        user_data.read_user_data(Path("built"))
+        user_rows.read_user_rows(Path("built"))
 
 
 @pytest.mark.usefixtures("short_report")

@@ -99,7 +99,7 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     assert measure.families
     assert measure.methods
     for pairing in measure.pairings:
-        assert pairing.measure in COMPARED
+        assert pairing.statistic in COMPARED
         assert {*pairing.columns} <= {*scores(measure).column_names}
     told = scores(measure)
     if measure.display.categorical:

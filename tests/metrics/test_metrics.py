@@ -23,7 +23,7 @@ from datasets import ClassLabel, Dataset, Value
 
 from gest_dataset import register, statistics
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.metrics.base import _plain
+from gest_dataset.metrics.modules import _plain
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT
 

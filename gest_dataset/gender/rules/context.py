@@ -155,7 +155,7 @@ class Context:
         return None
 
     def _is_mistagged_infinitive(self, noun: Token) -> bool:
-        """*Nejsem zvyklá prohrávat*, which the tagger takes for a noun; *diplomat* is a noun."""
+        """The noun is an infinitive that the tagger mistook: *Nejsem zvyklá prohrávat*, not *diplomat*."""
         return self.grammar.is_infinitive(noun.form) and (
             noun.gender == "Fem" or self.grammar.governing_adjectives.fullmatch(self.token.form) is not None
         )

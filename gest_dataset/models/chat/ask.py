@@ -217,12 +217,12 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
     order = list(range(len(rows)))
     if settings.stop_early:
         order, sizes = stratified_order(rows["id"], rows["stereotype"]), looks(len(rows))
-    with nullcontext() if path is None else open_run(path, manifest, is_enough) as record:
-        if record and record.finished:
-            table = record.finished.table.replace_schema_metadata(None)
-            return Answers(table, record.finished.manifest.metadata)
+    with nullcontext() if path is None else open_run(path, manifest, is_enough) as writer:
+        if writer and writer.finished:
+            table = writer.finished.table.replace_schema_metadata(None)
+            return Answers(table, writer.finished.manifest.metadata)
         start = time.perf_counter()
-        cache = (record and record.cache) or ResponseCache(Path(":memory:"))
+        cache = (writer and writer.cache) or ResponseCache(Path(":memory:"))
         for size in sizes:
             asked = {rows["id"][index] for index in order[:size]}
             prompts = [prompt for prompt in task.prompts if prompt.id in asked]
@@ -250,8 +250,8 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
             result = Answers(table, metadata)
             if size < len(rows) and is_decided(result.result(), ()):
                 break
-        if record:
-            record.finish(result)
+        if writer:
+            writer.finish(result)
     return result
 
 

@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
-from gest_dataset.models.device import is_fixed, is_spread, main_device
+from gest_dataset.models.device import is_fixed, main_device, spans_devices
 from gest_dataset.models.packed_linear import packed_linear_layers
 from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
@@ -77,7 +77,9 @@ class Head:
         self.vocabulary = int(model.config.get_text_config().vocab_size)
         output = model.get_output_embeddings()
         # rows of a layer that is packed, quantised, wrapped or elsewhere cannot be selected
-        is_plain = type(output) is nn.Linear and output.weight.is_floating_point() and not is_spread(model)
+        is_plain = (
+            type(output) is nn.Linear and output.weight.is_floating_point() and not spans_devices(model)
+        )
         self.output: nn.Linear | None = output if is_plain else None
         # some heads read more than the hidden states of the base's output
         self.output_class: type[Any] = BaseModelOutputWithPastAndCrossAttentions

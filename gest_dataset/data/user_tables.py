@@ -55,7 +55,7 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() in _READERS
 
 
-def read_table(path: Path) -> Table:
+def read_user_table(path: Path) -> Table:
     """Read a whole table."""
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
