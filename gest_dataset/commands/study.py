@@ -1,7 +1,5 @@
 """`gest study`: the studies of the papers, made from the list in `study.yaml`, and two that make new data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -83,7 +81,7 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(run=run)
 
 
-def _write_and_show(study: Study, folder: Path, as_json: bool) -> None:
+def _write_and_show(study: "Study", folder: Path, as_json: bool) -> None:
     """Write the study to its folder, and print its tables or its JSON."""
     page = study.write(folder, command_line())
     if as_json:
