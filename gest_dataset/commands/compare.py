@@ -59,7 +59,7 @@ def _show(result: "ComparisonResult") -> None:
     if result.languages:
         languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
         out.print(f"{languages}, compared on the {rows[0].n:,} source sentences that they share.")
-    groups: "dict[Any, list[Difference]]" = {}
+    groups: dict[Any, list[Difference]] = {}
     for row in rows:
         key = (row.baseline, "" if result.languages else row.config, row.templates)
         groups.setdefault(key, []).append(row)

@@ -77,7 +77,7 @@ def run(
         if several:
             check_runs_folder(output, LANGUAGES)
 
-    runs: "dict[str, Run]" = {}
+    runs: dict[str, Run] = {}
     lines: list[list[str]] = []
 
     def measure(code: str) -> "Run":
