@@ -106,7 +106,7 @@ def test_no_model_and_wrong_model(tmp_path: Path) -> None:
         detect(["Som doma."], "sk", model=tmp_path / "sk.udpipe", cache=tmp_path / "parses")
     wrong = tmp_path / "wrong.udpipe"
     wrong.write_bytes(b"this is no model")
-    with pytest.raises(ParserError, match=r"is not a UDPipe model(?s:.*)0 of 1 texts are parsed"):
+    with pytest.raises(ParserError, match=r"did not return a UDPipe model(?s:.*)0 of 1 texts are parsed"):
         detect(["Som doma."], "sk", model=wrong, cache=tmp_path / "parses")
 
 
@@ -198,7 +198,9 @@ def test_a_published_model_is_downloaded_once(
 
 def test_a_published_model_that_is_not_there(answers: dict[str, bytes | None], tmp_path: Path) -> None:
     answers |= {"new": None, "old": PAGE}
-    with pytest.raises(SourceError, match=r"(?s)status 404.*not a UDPipe model.*give its path as the model"):
+    with pytest.raises(
+        SourceError, match=r"(?s)status 404.*did not return a UDPipe model.*give its path as the model"
+    ):
         models.published_model("sk", tmp_path)
     assert not list(tmp_path.glob("*.udpipe"))
     with pytest.raises(ConfigError, match="No UDPipe model is published for 'en'"):
