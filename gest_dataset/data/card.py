@@ -90,7 +90,8 @@ def _licence_table(families: Sequence[Family], configs: Sequence[Config]) -> lis
         source = re.sub(r"^https?://[^/]+/(?:project/)?(.*?)/?$", link, family.homepage)
         entries = papers([family])
         names = [_paper(entry, with_links=entry not in linked) for entry in entries]
-        table.append([family.title, "; ".join(licences), source, ", ".join(filter(None, names))])
+        licence = "; ".join(licences).replace("not stated; not stated (", "not stated (")
+        table.append([family.title, licence, source, ", ".join(filter(None, names))])
         linked.update([family.homepage, *entries])
     return table
 

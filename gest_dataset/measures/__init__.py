@@ -43,8 +43,8 @@ def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
             lacking = measure.probe.fields - set(fields)
             if not lacking:
                 return measure, measure.probe
-            missing.append(f"- {measure.name}: {', '.join(sorted(lacking))}")
+            missing.append((len(lacking), f"- {measure.name}: {', '.join(sorted(lacking))}"))
     raise SettingError(
         f"{config} cannot be scored: its fields are {', '.join(fields)}. Missing fields by probe:\n"
-        + "\n".join(missing)
+        + "\n".join(line for _, line in sorted(missing))
     )

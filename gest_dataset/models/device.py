@@ -30,8 +30,9 @@ def pick_device(requested: str) -> torch.device:
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     advice = f"The device {requested!r} cannot be used. Use auto, cuda, cuda:N, mps or cpu"
-    with convert_errors(lambda error: SettingError(f"{advice} ({describe_error(error)}).")):
+    with convert_errors(lambda _: SettingError(f"{advice}.")):  # torch's list has devices without kernels
         device = torch.device(requested)
+    with convert_errors(lambda error: SettingError(f"{advice} ({describe_error(error)}).")):
         torch.empty(0, device=device)
     return device
 

@@ -257,9 +257,11 @@ def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, st
 
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
+    folder = "" if Path(name).exists() else f"There is no folder {name}. "
     return ModelError(
-        f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or a "
-        f"folder with config.json, weights and tokenizer.json; if a file is incomplete, download it again."
+        f"{folder}The model {name!r} cannot be loaded: {describe_error(error)}.\n"
+        f"Give a Hub id, a .gguf file, or a folder with config.json, weights and tokenizer.json; "
+        f"if a file is incomplete, download it again."
     )
 
 

@@ -163,10 +163,11 @@ class Ranking:
     def text(self) -> str:
         """The rank in sentences."""
         order = sorted(self.models, key=self.models.__getitem__, reverse=True)
-        texts = ["no model", *(f"{name} ({self.models[name]:.2f})" for name in order), "no model"]
-        above, below = texts[self.rank - 1 : self.rank + 1]
+        texts = ["", *(f"{name} ({self.models[name]:.2f})" for name in order), ""]
+        sides = zip(("below", "above"), texts[self.rank - 1 : self.rank + 1], strict=True)
+        neighbours = [f"{side} {model}" for side, model in sides if model]
         sentences = [
-            f"g_s {self.g_s:.2f}: below {above} and above {below}; rank {self.rank} of "
+            f"g_s {self.g_s:.2f}: {' and '.join(neighbours)}; rank {self.rank} of "
             f"{len(self.models) + 1} among the paper's {self.among}. Published values were converted to the "
             f"ratio scale."
         ]
@@ -174,13 +175,13 @@ class Ranking:
             same = 1 + sum(self.models[name] > self.g_s for name in self.d_models)
             sentences.append(
                 f"d {self.d:.2f}: rank {self.d_rank} of {len(self.d_models) + 1} among those whose d is "
-                f"known, with rank {same} in g_s."
+                f"known, with rank {same} in g_s.".replace("-", "−")
             )
         if len(self.stronger) > 2:
-            least, most = (f"{end(self.stronger):.0%}" for end in (min, max))
+            shares = dict.fromkeys(f"{100 * end(self.stronger):.0f}" for end in (min, max))
             sentences.append(
-                f"By {len(self.stronger)} choices (g_s or d, in one template or in the mean), {least} to "
-                f"{most} of the models have stronger stereotypes."
+                f"By {len(self.stronger)} choices (g_s or d, in one template or in the mean), "
+                f"{' to '.join(shares)} % of the models have stronger stereotypes."
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")

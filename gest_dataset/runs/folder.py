@@ -70,8 +70,9 @@ def check_run_folder(path: Path) -> Manifest | None:
 
 
 def check_runs_folder(path: Path, names: Iterable[str]) -> None:
-    """Create a folder for runs with these names and their report; refuse foreign files."""
-    storage.check_folder(path, {*names, REPORT}, "a folder of runs")
+    """Create a folder for runs with these names and their report; refuse files that are not of runs."""
+    ours = {*names, REPORT}
+    storage.check_folder(path, lambda p: p.name in ours or (p / MANIFEST).is_file(), "a folder of runs")
 
 
 def check_work_folder(

@@ -68,6 +68,8 @@ def test_a_file_is_scored_compared_and_reported(gest: Gest) -> None:
     runs = ("gest-runs/bert/mine-csv", "gest-runs/gpt2/mine-csv")
     assert gest("compare", *runs).returncode == 0
     assert gest("report", *runs, "--output", "page.html").returncode == 0
+    done = gest("score", "bert", "--config", "demo_en,demo_controls")
+    assert done.returncode == 0, "the default folder may hold runs on other data"
     assert "mine-csv is your own data" in Path("page.html").read_text(encoding="utf-8")
     write(Path("mine-csv.csv"), [*ROWS[1:], ROWS[0]])
     done = gest("score", "gpt2", "--data", "mine-csv.csv", "--templates", "3")

@@ -300,3 +300,8 @@ def test_asking_more_often_does_not_turn_the_verdict_of_choices() -> None:
         found.append(verdict_of_labels("choice", predictions=answers, references=references, units=units))
     assert "shown" not in found
     assert found[-1] == "negligible"
+
+
+def test_the_sentence_about_a_run_that_stopped() -> None:
+    stopped = {"stopped": {"samples": 1529, "of": 3565, "stretch": 1.61}}
+    assert "clear: 1,529 of 3,565 samples" in MEASURES["templates"].sentences("placebo", stopped)[-1]

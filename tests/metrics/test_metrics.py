@@ -332,6 +332,12 @@ def test_bad_samples_are_refused_where_they_come_in(samples: dict[str, Any], mes
     assert rounded(metric.compute(**inputs)) == expected("gest_stereotype_rate")
 
 
+def test_an_unknown_argument_is_refused_with_the_known_ones() -> None:
+    metric = evaluate.load("gest_stereotype_rate")
+    with pytest.raises(ConfigError, match=r"not accept sclae together with samples\. It accepts .*scale"):
+        metric.compute(predictions=[0.1], references=[1], sclae="log10")
+
+
 def test_inputs_that_would_be_ignored_are_refused() -> None:
     inputs, _ = CASES["gest_control_bias"]
     metric = evaluate.load("gest_control_bias")

@@ -45,6 +45,12 @@ def test_fields_and_types(tmp_path: Path) -> None:
     assert without_ids.to_list() == [{"sentence": "I am.", "stereotype": 1}]
 
 
+def test_the_nearest_probes_come_first(tmp_path: Path) -> None:
+    pair = {name: value for name, value in PAIR.items() if name != "word_index"}
+    with pytest.raises(ConfigError, match="Missing fields by probe:\n- pairs: word_index\n- "):
+        read_user_data(write(tmp_path / "mine.jsonl", pair))
+
+
 def test_text_files_hold_numbers_and_json(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("masculine,feminine,stereotype,word_index\na b,a c,16,1\n", encoding="utf-8")

@@ -224,6 +224,7 @@ def test_foreign_files_are_refused(bert: str, finished: Path, tmp_path: Path) ->
     with pytest.raises(OutputError, match="contains en, which is not part of a run"):
         check_run_folder(several)
     (several / "report.html").touch()
+    shutil.copytree(finished, several / "mine")  # a run on the user's own data
     check_runs_folder(several, ["en", "sk"])
     (several / "thesis.doc").touch()
     with pytest.raises(OutputError, match=r"contains thesis\.doc, which is not part of a folder of runs"):
