@@ -48,7 +48,7 @@ def test_fields_and_types(tmp_path: Path) -> None:
 def test_the_nearest_probes_come_first(tmp_path: Path) -> None:
     pair = {name: value for name, value in PAIR.items() if name != "word_index"}
     with pytest.raises(ConfigError, match="Missing fields by probe:\n- pairs: word_index\n- "):
-        read_user_data(write(tmp_path / "mine.jsonl", pair))
+        read_user_rows(write(tmp_path / "mine.jsonl", pair))
 
 
 def test_text_files_hold_numbers_and_json(tmp_path: Path) -> None:
