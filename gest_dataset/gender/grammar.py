@@ -5,6 +5,8 @@ that all languages share. A file that a user adds with `gest add-language --rule
 """
 
 # the reader of a grammar compares the annotations of its fields as texts
+from __future__ import annotations
+
 import functools
 import hashlib
 import re

@@ -106,7 +106,7 @@ def test_no_model_and_wrong_model(tmp_path: Path) -> None:
         detect(["Som doma."], "sk", model=tmp_path / "sk.udpipe", cache=tmp_path / "parses")
     wrong = tmp_path / "wrong.udpipe"
     wrong.write_bytes(b"this is no model")
-    with pytest.raises(ParserError, match=r"did not return a UDPipe model(?s:.*)0 of 1 texts are parsed"):
+    with pytest.raises(ParserError, match=r"is not a UDPipe model(?s:.*)0 of 1 texts are parsed"):
         detect(["Som doma."], "sk", model=wrong, cache=tmp_path / "parses")
 
 
