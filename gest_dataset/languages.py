@@ -74,11 +74,6 @@ def add(language: Language, replace: bool = False) -> Language:
     return language
 
 
-def is_custom(code: str) -> bool:
-    """Whether a user added this language."""
-    return code in LANGUAGES and code not in _BUILT_IN
-
-
 def remove(code: str) -> None:
     """Remove a language that a user added."""
     added_data.remove(FOLDER, code)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import typer
+from rich.progress import Progress
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err
@@ -61,7 +62,7 @@ def _write_parquet(names: Sequence[str], folder: Path) -> None:
     check_build_folder(folder)
     failed: dict[str, GestError] = {}
     ending = (OutputError, UnreachableError)
-    with folder_lock(folder), console.progress_bar() as bar:
+    with folder_lock(folder), Progress(console=console.err, transient=True) as bar:
         task = bar.add_task("", total=len(names))
 
         def build(name: str) -> tuple[str, int, int, str]:

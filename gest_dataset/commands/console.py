@@ -13,7 +13,6 @@ from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
-from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -85,11 +84,6 @@ def show_json(value: object) -> None:
     """Print a value as JSON; non-ASCII letters are escaped if the output is not UTF-8."""
     text = json.dumps(value, indent=2, ensure_ascii=not out.encoding.startswith("utf"))
     out.print(JSONHighlighter()(printable(text)))
-
-
-def progress_bar() -> Progress:
-    """A progress bar on standard error that disappears at the end."""
-    return Progress(console=err, transient=True)
 
 
 def format_value(value: float | None, digits: int = 2) -> str:

@@ -222,7 +222,7 @@ def remove_language(code: str) -> list[str]:
         remove_config(name)
     grammars.delete_rules(code)
     used = {language for config in builders.CONFIGS.values() for language in config.languages}
-    if languages.is_custom(code) and code not in used:
+    if code not in used and (added_data.gest_home() / languages.FOLDER / code).exists():
         languages.remove(code)
     return stored
 

@@ -138,11 +138,7 @@ def winobias_rate(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """q_m, q_f and g_s from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders.
-
-    Samples of a unit (an occupation) are resampled together. `g_s_spread` is the standard deviation of ln r
-    within genders.
-    """
+    """q_m, q_f and g_s from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders."""
     length = checks.same_length(predictions=predictions, references=references)
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)

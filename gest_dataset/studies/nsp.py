@@ -96,7 +96,10 @@ def train(
             write_json(out / RECORD, record)
             model, tokenizer, head, record["revision"] = load_classifier(plan.model, plan.seed)
             trainer = _make_trainer(model, tokenizer, head, pairs, settings, work, chosen)
-            trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+            # the Trainer writes the state of a checkpoint last, and a kill can leave one without
+            complete = [path.parent for path in work.glob("checkpoint-*/trainer_state.json")]
+            newest = max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+            trainer.train(resume_from_checkpoint=newest and str(newest))
             counts = {"documents": len({*pairs["document"]} | {*test["document"]})}
             counts |= {"train": len(pairs), "test": len(test)}
             record["result"] = {"counts": counts, **_test(trainer, test)}
@@ -211,13 +214,6 @@ def _make_trainer(
     )
     trainer.remove_callback(transformers.PrinterCallback)
     return trainer
-
-
-def _last_checkpoint(work: Path) -> str | None:
-    """The newest complete checkpoint: the Trainer writes the state last, and a kill can leave one without."""
-    complete = [path.parent for path in work.glob("checkpoint-*/trainer_state.json")]
-    newest = max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-    return None if newest is None else str(newest)
 
 
 def _test(trainer: transformers.Trainer, test: Dataset) -> dict[str, Any]:

@@ -82,11 +82,7 @@ def topical(
     words: Sequence[str] = FAMILY_WORDS,
     scores: str | Path | None = None,
 ) -> Study:
-    """The rate of male samples with one of `words` (also inside longer words), and other explanations.
-
-    Runs are of models in English templates or on pairs, and of translators; `scores` is a folder of the
-    authors' files.
-    """
+    """The rate of male samples with one of `words` (also inside longer words), and other explanations."""
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
     released, hashes = read_authors_scores(scores)

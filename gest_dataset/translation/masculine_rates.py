@@ -106,10 +106,10 @@ def prepare(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
             f"available systems: {', '.join(offered) or 'none'}."
         )
-    sentences.check_exists(system.replace("{language}", language))
+    path = sentences.text_file(system.replace("{language}", language))
     detector = GenderDetector(language, parser, parser_model, cache)
     translator, lines, identity = None, None, (system, "", "")
-    if path := sentences.text_file(system.replace("{language}", language)):
+    if path:
         lines = sentences.read_aligned_lines(path, limit)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
@@ -139,11 +139,7 @@ class MasculineRates(RunResult):
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
-
-        It also has the bounds that unknown genders leave and, if the detector's errors were measured, those
-        that the largest plausible errors leave (`statistics.masculine_rate`).
-        """
+        """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals and bounds (docs/metrics.md)."""
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         result |= unknown_bounds(genders, stereotypes)

@@ -90,14 +90,9 @@ def is_file(system: str) -> bool:
 def text_file(system: str) -> Path | None:
     """The text file (or `-`) of a system with a translation per line; None for any other system."""
     path = Path(system.removeprefix(_FILE)).expanduser()
-    return path if is_file(system) and not is_table(path) else None
-
-
-def check_exists(system: str) -> None:
-    """Refuse a missing file of translations before a parser is downloaded."""
-    path = Path(system.removeprefix(_FILE)).expanduser()
     if is_file(system) and str(path) != "-" and not path.exists():
         raise ConfigError(f"There is no file {path}.")
+    return path if is_file(system) and not is_table(path) else None
 
 
 def read_aligned_lines(path: Path, limit: int | None) -> list[str]:

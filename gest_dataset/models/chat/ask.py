@@ -94,11 +94,7 @@ class Answers(RunResult):
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """The statistic of the probe's measure with its intervals (docs/metrics.md).
-
-        Genders add the bounds for unknown ones (`statistics.unknown_bounds`), choices the rates by the
-        probabilities of the letters (`by_probability`), and repeats their variance.
-        """
+        """The statistic of the probe's measure with its intervals (docs/metrics.md)."""
         measure, stopped = MEASURES[self.metadata["measure"]], self.metadata.get("stopped")
         result = compute_result(measure, self.table, None, stretch=stopped["stretch"] if stopped else 1.0)
         result |= {"stopped": stopped} if stopped else {}

@@ -343,7 +343,11 @@ def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> d
         if name in table.column_names:
             cells: list[str | None] = [None] * len(places)
             for place, value in zip(own.tolist(), table[name].to_pylist(), strict=True):
-                cells[place] = value if isinstance(value, str) else _tokens(value)
+                if not isinstance(value, str):  # tokens with their ln P
+                    likely = sorted(value, key=lambda one: -one["log_probability"])
+                    tokens = (f"{one['token']!r} {one['log_probability']:.3f}" for one in likely)
+                    value = " · ".join(tokens) or None
+                cells[place] = value
             fields[name] = texts.column(cells)
     return {
         "label": texts[run.label],
@@ -372,12 +376,6 @@ def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> d
         },
         "skipped": list(_skipped(run, places, used, texts)),
     }
-
-
-def _tokens(likely: Sequence[Mapping[str, Any]]) -> str | None:
-    """Tokens with their ln P, the most likely first."""
-    ordered = sorted(likely, key=lambda one: -one["log_probability"])
-    return " · ".join(f"{one['token']!r} {one['log_probability']:.3f}" for one in ordered) or None
 
 
 def _frames(run: LabelledRun, used: Sequence[int]) -> dict[int, tuple[str, str, str]]:
