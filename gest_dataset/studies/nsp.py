@@ -99,7 +99,7 @@ def train(
             # the Trainer writes the state of a checkpoint last, and a kill can leave one without
             complete = [path.parent for path in work.glob("checkpoint-*/trainer_state.json")]
             newest = max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-            trainer.train(resume_from_checkpoint=newest and str(newest))
+            trainer.train(resume_from_checkpoint=str(newest) if newest else None)
             counts = {"documents": len({*pairs["document"]} | {*test["document"]})}
             counts |= {"train": len(pairs), "test": len(test)}
             record["result"] = {"counts": counts, **_test(trainer, test)}
