@@ -41,13 +41,13 @@ from gest_dataset.studies.templates import read_authors_scores
 def items(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
     """The stereotypes and sentences of runs in English, and of the authors' files in `scores`."""
     released, hashes = read_authors_scores(scores)
-    found = collect_runs(
+    used = collect_runs(
         runs, "items", lambda run: run.manifest.measure == TEMPLATES.name, has_scores=bool(released)
     )
     models: dict[str, tuple[pd.DataFrame, str | None]] = {}
-    for one in label_runs(found):
-        name = published_name({**one.facts, "model": one.run.manifest.model})
-        models[one.label] = wide_scores(one.run.table), FAMILY_OF.get(name or "")
+    for labelled in label_runs(used):
+        name = published_name({**labelled.facts, "model": labelled.run.manifest.model})
+        models[labelled.label] = wide_scores(labelled.run.table), FAMILY_OF.get(name or "")
     models |= {f"{name} (authors)": (wide, FAMILY_OF.get(name)) for name, wide in released.items()}
     quality = rows_of("item_quality").to_pandas().set_index("sentence_id")
     label = rows_of("item_quality").features["quality"].str2int(AGAINST)
@@ -63,7 +63,7 @@ def items(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = Non
         sentences.append((name, family or "", _g_s(wide), int(is_against.sum()), _g_s(kept)))
         sides += [(name, *row) for row in _sides(wide, published)]
     tables = [Table.create("items", sentences), Table.create("midpoint", sides)]
-    return make_study("items", "Which stereotypes and sentences drive g_s?", tables, found, [*models], hashes)
+    return make_study("items", "Which stereotypes and sentences drive g_s?", tables, used, [*models], hashes)
 
 
 def _g_s(wide: pd.DataFrame) -> Estimate:
