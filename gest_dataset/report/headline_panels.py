@@ -194,9 +194,8 @@ def _by_group(
             if model.where == group:
                 cells["label"] = f"{model.model}, {label}"
                 records.append(_theirs(model.model, kind=model.kind, g_s=model.g_s, **cells))
-        for where, run, result in results:
-            if where != group:
-                continue
+        runs_of_group = [(run, result) for where, run, result in results if where == group]
+        for run, result in runs_of_group:
             number = names.index(name_of[run.number])
             cells |= {"label": f"{run.label}, {label}", "series": names[number], "offset": offsets[number]}
             cells |= {"style": {**figures.series_style(number), "markersize": 8}}
@@ -217,9 +216,8 @@ def trade_off(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     for marker, (system, name) in zip(MARKERS, TEXTS["trade-off"]["systems"].items(), strict=False):
         style = {**STYLES["open"], "marker": marker}
         entries.append(legend_entry(name, **{**style, "linestyle": ""}))
-        for model in paper.translators():
-            if model.model != system:
-                continue
+        models = [model for model in paper.translators() if model.model == system]
+        for model in models:
             (p_f, p_m), language = gender_means(model.rates), str(model.where)
             cells = {"system": name, "language": language, "f_m": (p_m + p_f) / 2, "f_s": p_m - p_f}
             label = f"{name}, {language_name(language)}"
@@ -245,9 +243,8 @@ def control_differences(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     for config in configs:
         members = [run for run in runs if run.config == config]
         records += [_own(run, config=config, **bounded("f_mu_ln", run.result, "f_mu")) for run in members]
-        for row in published.load("word_filling_f")["rows"]:
-            if row["config"] != config:
-                continue
+        printed = [row for row in published.load("word_filling_f")["rows"] if row["config"] == config]
+        for row in printed:
             f, half_width, name = LN10 * row["f_mu"], LN10 * row["f_mu_pm"], short_name(row["model"])
             cells = {"f_mu_ln": f, "f_mu_ln_low": f - half_width, "f_mu_ln_high": f + half_width}
             label = f"{name}, {config}" if len(configs) > 1 else name

@@ -136,9 +136,8 @@ def _frequency(runs: Sequence[ControlRun]) -> tuple[Table, list[str]]:
     """Section 4.2: correlations with the frequency of the keywords, and notes on what is missing."""
     rows: list[Row] = []
     notes: dict[str, None] = {}
-    for run in runs:
-        if not run.has("ss_mu_original"):
-            continue
+    with_ss = [run for run in runs if run.has("ss_mu_original")]
+    for run in with_ss:
         try:
             cells = keyword_frequency(run, rows_of(run.config))
         except ConfigError as error:  # wordfreq is not installed, or lacks the language

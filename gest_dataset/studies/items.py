@@ -23,14 +23,7 @@ from gest_dataset.measures.result import wide_scores
 from gest_dataset.published.models import published_name
 from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Run
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    linear,
-    resample,
-    squared_deviations,
-    standardised,
-)
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, linear, resample, squared_deviations, standardised
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, exp, resample_templates
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES

@@ -285,9 +285,8 @@ def _write_folder(
         cells = [(*key, text) for key, text in corrections.items()]
         write_file(out / CORRECTIONS, csv_text((*_KEYS, "correction"), cells))
     configs, infos = [], []
-    for done in tests:
-        if not done.rows:
-            continue
+    with_rows = [done for done in tests if done.rows]
+    for done in with_rows:
         name = config_name(done.test, language)
         data = datasets.Dataset.from_list(done.rows, features=features_of(FIELDS[done.test]))
         path = write_config(out, name, data.data.table)

@@ -140,9 +140,8 @@ def _correlations(rates: pd.DataFrame) -> tuple[Table, Table]:
     groups = dict(list(rates.groupby("config")))
     rows: list[Row] = []
     columns: dict[str, list[Any]] = {"stereotype": [f"{one.id:2} {one.name}" for one in STEREOTYPES.values()]}
-    for config in CONFIGS:
-        if config not in groups:
-            continue
+    configs = [config for config in CONFIGS if config in groups]
+    for config in configs:
         members = groups[config]
         g_s, mean, total = (members[column].str[0].to_numpy(dtype=float) for column in ("g_s", MEAN, SUM))
         paper = f"{printed['pearson']} ({printed['models']} models)" if config == printed["config"] else ""
