@@ -1,7 +1,5 @@
 """`gest add-language`: a new language from a user's files, or the languages of EuroGEST."""
 
-from __future__ import annotations
-
 from collections import Counter
 from inspect import signature
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`gest ask`: ask a chat model."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields
 from pathlib import Path
@@ -68,7 +66,7 @@ def run(
         err.print(f"Report: {folder / REPORT}")
 
 
-def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
+def _show(answers: "Answers", as_json: bool, folder: Path | None) -> None:
     from gest_dataset.commands import result_tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.storage import json_value

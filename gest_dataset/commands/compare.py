@@ -1,7 +1,5 @@
 """`gest compare`: two or more runs on the same samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -38,12 +36,12 @@ def run(paths: list[Path], as_json: bool = False) -> None:
         err.print(note)
 
 
-def _parts(row: Difference) -> list[Difference | TemplateDifference]:
+def _parts(row: "Difference") -> "list[Difference | TemplateDifference]":
     """A difference, and those in single templates."""
     return [row, *row.by_template]
 
 
-def _to_json(result: ComparisonResult) -> dict[str, Any]:
+def _to_json(result: "ComparisonResult") -> dict[str, Any]:
     """The result with the ratios and the smallest detectable differences."""
     content = asdict(result)
     for entry, row in zip(content["differences"], result.differences, strict=True):
@@ -56,7 +54,7 @@ def _to_json(result: ComparisonResult) -> dict[str, Any]:
     return content | {"unmatched": [str(path) for path in result.unmatched]}
 
 
-def _show(result: ComparisonResult) -> None:
+def _show(result: "ComparisonResult") -> None:
     rows = result.differences
     if result.languages:
         languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
@@ -71,7 +69,7 @@ def _show(result: ComparisonResult) -> None:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
 
 
-def _show_group(rows: Sequence[Difference]) -> None:
+def _show_group(rows: "Sequence[Difference]") -> None:
     first, measure = rows[0], rows[0].comparison.measure
     kind = "ratio" if first.comparison.ratio else "difference"
     title = f"{first.config}: {measure} compared with {first.baseline} ({kind})"
@@ -130,7 +128,7 @@ def _power(smallest: float, kind: str) -> str:
     return f"a true {kind} of {size} or more would be detected with 80 % power."
 
 
-def _numbers(found: Comparison | StereotypeDifference, kind: str) -> tuple[str, ...]:
+def _numbers(found: "Comparison | StereotypeDifference", kind: str) -> tuple[str, ...]:
     """Both values, and their ratio or difference with its interval."""
     if kind == "ratio":
         value, low, high = (format_value(number, 3) for number in found.times)

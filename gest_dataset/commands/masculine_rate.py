@@ -1,7 +1,5 @@
 """`gest masculine-rate`: which gender a translator gives to the speakers of GEST's sentences."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +61,7 @@ def run(
             "Standard input can hold only one language. Pass one, or a file for each: {language}.txt."
         )
 
-    def open_one(code: str) -> Experiment:
+    def open_one(code: str) -> "Experiment":
         path = None if parser_model is None else str(parser_model).replace("{language}", code)
         return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
 
@@ -82,7 +80,7 @@ def run(
     runs: dict[str, Run] = {}
     lines: list[list[str]] = []
 
-    def measure(code: str) -> Run:
+    def measure(code: str) -> "Run":
         return measure_as_run(experiments[code], convention, folders[code], console.command_line())
 
     for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):

@@ -1,7 +1,5 @@
 """`gest score`: score a model on configs; prints tables, writes runs and a report."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -94,7 +92,7 @@ def run(
     if data is not None:
         folder = output or folder / data_name(data, config)
 
-    def show(run: ScoredRun) -> None:
+    def show(run: "ScoredRun") -> None:
         if not as_json:
             _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
@@ -128,7 +126,7 @@ def run(
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _power_analyses(configs: Any, limit: int | None) -> dict[str, PowerAnalysis]:
+def _power_analyses(configs: Any, limit: int | None) -> "dict[str, PowerAnalysis]":
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
@@ -142,7 +140,7 @@ def _power_analyses(configs: Any, limit: int | None) -> dict[str, PowerAnalysis]
     return plans
 
 
-def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
+def _show_power(plans: "Mapping[str, PowerAnalysis]", as_json: bool) -> None:
     from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD
     from gest_dataset.storage import json_value
 
@@ -172,7 +170,7 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
     return [int(part) for part in text.split(",")]
 
 
-def _fields(run: ScoredRun) -> list[str]:
+def _fields(run: "ScoredRun") -> list[str]:
     from gest_dataset.commands.result_tables import headline_fields
     from gest_dataset.measures import MEASURES
 
@@ -182,7 +180,7 @@ def _fields(run: ScoredRun) -> list[str]:
     return [facts["config"], *headline, counts, "new" if run.new else "kept"]
 
 
-def _caveats(run: ScoredRun) -> list[str]:
+def _caveats(run: "ScoredRun") -> list[str]:
     from gest_dataset.builders import GROUPS
     from gest_dataset.builders.demo import NOT_VALIDATED
     from gest_dataset.measures.formatting import TOY_NOTE
@@ -194,7 +192,7 @@ def _caveats(run: ScoredRun) -> list[str]:
     return lines
 
 
-def _show_run(run: ScoredRun, verbose: bool) -> None:
+def _show_run(run: "ScoredRun", verbose: bool) -> None:
     from gest_dataset.commands import result_tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
@@ -214,7 +212,7 @@ def _show_run(run: ScoredRun, verbose: bool) -> None:
     out.print(run.scores.signature, style="dim")
 
 
-def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:
+def _to_json(outcome: "Outcome", page: Path | None, failures: Sequence[str]) -> Any:
     from gest_dataset.storage import json_value
 
     runs = []

@@ -1,7 +1,5 @@
 """`gest study`: the studies of the papers, made from the list in `study.yaml`, and two that make new data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 HELP = """Rerun the studies of the papers on any models.
 
 A study reads finished runs (folders written by gest score). It prints the same tables as the papers, with
-the published numbers, and writes a page and a CSV file per table.
+the published numbers, and writes one page, and a CSV file of each table.
 """
 _TYPES: dict[str, Any] = {
     "text": str | None,
@@ -83,7 +81,7 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(run=run)
 
 
-def _write_and_show(study: Study, folder: Path, as_json: bool) -> None:
+def _write_and_show(study: "Study", folder: Path, as_json: bool) -> None:
     """Write the study to its folder, and print its tables or its JSON."""
     page = study.write(folder, command_line())
     if as_json:

@@ -1,7 +1,5 @@
 """Loaded models: from a Hub id, a folder, a GGUF file or a pair of objects; their values and answers."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -67,7 +65,7 @@ class LoadedModel:
     requested_revision: str | None = None
     quantization: str | None = None
     baseline_seed: int = 0
-    load_float32: Callable[[], LoadedModel] | None = None
+    load_float32: "Callable[[], LoadedModel] | None" = None
 
     @property
     def device(self) -> torch.device:

@@ -1,7 +1,5 @@
 """Scores of a model on a config: a request for them, and one per sample, in memory or as a run on disk."""
 
-from __future__ import annotations
-
 import platform
 import time
 from collections import Counter
@@ -371,7 +369,7 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
     return {"samples": len(differences), "median": median, "largest": largest}
 
 
-def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:
+def _log_ratios(measure: Measure, table: pa.Table) -> "pd.Series[float]":
     """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
     frame = table.to_pandas()
     if "unrelated" in frame:

@@ -315,7 +315,7 @@ def _difference(
     if math.isnan(compared.p_value):
         raise DataError(
             f"{names[1]} and the baseline have too few samples in common for {measure} ({len(a)}): "
-            f"at least two of different units are needed in each stereotype or group."
+            f"each stereotype or group needs at least two from different units."
         )
     known = sum(UNKNOWN not in pair for pair in zip(a, b, strict=True)) if measure == "f_s" else len(a)
     difference = Difference(*names, templates, known, missing, len(a) - known, compared, compared.p_value)

@@ -7,8 +7,6 @@ DIR/report.html     the report, written by commands
 DIR/cache.sqlite3   responses of the model, until the run is finished
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
@@ -126,7 +124,7 @@ class RunResult(ABC):
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md)."""
 
-    def plot(self) -> Figure:
+    def plot(self) -> "Figure":
         """A matplotlib figure of the result in the style of the report."""
         from gest_dataset.report.page import plot  # imports matplotlib
 
@@ -146,9 +144,9 @@ class RunWriter:
     path: Path
     manifest: Manifest
     cache: ResponseCache | None
-    finished: Run | None
+    finished: "Run | None"
 
-    def finish(self, outcome: RunResult) -> Run:
+    def finish(self, outcome: RunResult) -> "Run":
         """Write the table, the result and the final manifest, and remove the cache."""
         path, manifest = self.path, self.manifest
         if self.finished:  # until its files are replaced, the run counts as unfinished
@@ -180,7 +178,7 @@ class RunWriter:
 
 @contextmanager
 def open_run(
-    path: Path, manifest: Manifest, is_enough: Callable[[Run], bool] = lambda run: True
+    path: Path, manifest: Manifest, is_enough: "Callable[[Run], bool]" = lambda run: True
 ) -> Iterator[RunWriter]:
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
@@ -207,7 +205,7 @@ def open_run(
 
 
 def new_manifest(
-    *, settings: Mapping[str, Any], command: Sequence[str], device: torch.device | None, **entries: Any
+    *, settings: Mapping[str, Any], command: Sequence[str], device: "torch.device | None", **entries: Any
 ) -> Manifest:
     """The manifest of a run that starts now."""
     return Manifest(
@@ -231,7 +229,7 @@ def versions() -> dict[str, str]:
     return packages
 
 
-def machine(device: torch.device | None) -> dict[str, Any]:
+def machine(device: "torch.device | None") -> dict[str, Any]:
     """The processor, on which the last digits of a number may depend."""
     if device is None:
         return {"processor": platform.machine()}

@@ -149,7 +149,7 @@ def read_sheet(sheet: Path) -> LabelledSheet:
     if lines:
         some = ", ".join(lines[:_LISTED]) + (", …" if len(lines) > _LISTED else "")
         number = f"{len(lines)} of {len(labels)} rows (lines {some})"
-        raise DataError(f"{sheet}: {number} have no valid label: {labelled.legend}.")
+        raise DataError(f"{sheet}: {number} have no valid label. Valid labels: {labelled.legend}.")
     return labelled
 
 
@@ -161,7 +161,9 @@ def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
         if label in KINDS[SWAPS]["labels"] and first and second:
             rows.append(("", first_letter_outcome(first, second) or "negative", label))
     if not rows:
-        raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
+        raise DataError(
+            f"{file} has no labelled pairs. A pair is two lines with sentences and a line with its label."
+        )
     return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]))
 
 

@@ -7,8 +7,6 @@
 The titles, columns and notes of all tables are in `tables.yaml`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import shlex
@@ -59,7 +57,7 @@ class Table:
     note: str = ""
 
     @classmethod
-    def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> Table:
+    def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> "Table":
         """A table with the title, columns and note in `tables.yaml`, filled in with `values`."""
         texts = table_texts()[text or name]
         title, note = (texts.get(key, "").format(**values).strip() for key in ("title", "note"))

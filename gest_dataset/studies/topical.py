@@ -7,8 +7,6 @@ length, frequency of words: g_s adjusted for each of them, and g_s of parts of t
 Scores are ln r, averaged over templates (and over the pairs of a source) first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,11 +54,11 @@ class SentenceScores:
     values: pd.DataFrame
 
     @property
-    def means(self) -> pd.Series[float]:
+    def means(self) -> "pd.Series[float]":
         """The means over templates of the samples that have a score in each."""
         return self.values.dropna().mean(axis=1)
 
-    def rates(self, samples: pd.Series[float], words: Sequence[str], scale: str = "ratio") -> Rates:
+    def rates(self, samples: "pd.Series[float]", words: Sequence[str], scale: str = "ratio") -> Rates:
         """The rates of male samples, of those on the topic and of female samples; the number on the topic."""
         is_share = self.kind == MT
         predictions = np.where(samples > 0, "male", "female") if is_share else samples.to_numpy()

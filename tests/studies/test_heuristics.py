@@ -144,7 +144,7 @@ def test_weighted_shares(runs: list[Path], tmp_path: Path) -> None:
         ),
         (
             lambda rows: [rows[0] | {"label": "x"}, *rows[1:]],
-            r"\(lines 2\) have no valid label: M \(masculine\)",
+            r"\(lines 2\) have no valid label. Valid labels: M \(masculine\)",
         ),
         (lambda rows: [*rows, rows[0] | {"id": "9999"}], "once. Check id 9999"),
         (lambda rows: [*rows, rows[3]], "once. Check id 0004"),
