@@ -109,16 +109,16 @@ def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[
     members = [config for config in configs if config.family == family]
     for fields, home in described.items():
         if alike := [config for config in members if tuple(config.fields) == fields]:
-            own, repeated = {}, defaultdict(list)
+            new_fields, repeated = {}, defaultdict(list)
             for name, field in alike[0].fields.items():
-                place, first = places[name, field.meaning]
-                if (place, first) == (family, fields):
-                    own[name] = field
+                owner, first = places[name, field.meaning]
+                if (owner, first) == (family, fields):
+                    new_fields[name] = field
                 else:
-                    repeated["above" if place == family else f"in *{place.title}*"].append(name)
+                    repeated["above" if owner == family else f"in *{owner.title}*"].append(name)
             # a name for all languages: stereoset_LANG_intrasentence
             names = [config.name.replace(f"_{config.languages[0]}_", "_LANG_") for config in alike]
-            groups.append((home, list(dict.fromkeys(names)), own, repeated))
+            groups.append((home, list(dict.fromkeys(names)), new_fields, repeated))
     return _block(
         "family",
         family=family,

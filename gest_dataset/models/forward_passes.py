@@ -309,15 +309,15 @@ class LanguageModelScorer(Scorer):
         the padding, or a "causal" model that depends on the following tokens.
         """
         name = type(self.model).__name__
-        places = [sorted({lookup.position for lookup in some}) for some in lookups]
-        logits = [self._full_logits(one) for one in inputs]
-        full = torch.cat([of_input[some] for of_input, some in zip(logits, places, strict=True)])
+        positions = [sorted({lookup.position for lookup in of_input}) for of_input in lookups]
+        logits = [self._full_logits(text) for text in inputs]
+        full = torch.cat([rows[chosen] for rows, chosen in zip(logits, positions, strict=True)])
         quantised = getattr(self.model, "is_quantized", False)
         relative = _QUANTISED_TOLERANCE if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
         tolerance = relative * (1 + full.nan_to_num(0.0, 0.0, 0.0).abs().max().item())
         if self.causal:
-            longer = [self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs]
-            followed = torch.cat([of_input[some] for of_input, some in zip(longer, places, strict=True)])
+            longer = [self._full_logits(text.followed_by(text.input_ids[:2])) for text in inputs]
+            followed = torch.cat([rows[chosen] for rows, chosen in zip(longer, positions, strict=True)])
             if not _close(followed, full, _LOOKAHEAD_TOLERANCE * tolerance):
                 raise ModelError(
                     f"{name} is not causal: its scores depend on later tokens. Load it with is_decoder=True."

@@ -201,16 +201,16 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         among = LANGUAGES[config.languages[0]].name
     kind = metadata["kind"]
     rates: dict[str, list[PublishedRates]] = {}
-    for place in places:
-        for model in comparable_models(kind, place, metadata["options"]):
+    for where in places:
+        for model in comparable_models(kind, where, metadata["options"]):
             rates.setdefault(model.model, []).append(model)
     g_s, d = {}, {}
-    for name, own in rates.items():
-        if len(own) == len(places):
-            g_s[name] = sum(one.g_s for one in own) / len(own)
-            if all(one.spread for one in own):
-                squares = sum((one.spread or 0.0) ** 2 for one in own)
-                d[name] = math.log(g_s[name]) / math.sqrt(squares / len(own))
+    for name, models in rates.items():
+        if len(models) == len(places):
+            g_s[name] = sum(model.g_s for model in models) / len(models)
+            if all(model.spread for model in models):
+                squares = sum((model.spread or 0.0) ** 2 for model in models)
+                d[name] = math.log(g_s[name]) / math.sqrt(squares / len(models))
     value = result.get("g_s")
     bound = result.get("g_s_low", 0.0)  # None or nan: too few samples for an interval
     if not g_s or any(number is None or math.isnan(number) for number in (value, bound)):
@@ -225,8 +225,8 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
             (part["g_s"], {name: one.g_s for name, one in others.items()}),
             (part["d"], {name: math.log(one.g_s) / one.spread for name, one in others.items() if one.spread}),
         ]
-    known = [(own, some.values()) for own, some in choices if _is_known(own, some)]
-    stronger = tuple(sum(other > own for other in some) / len(some) for own, some in known)
+    known = [(own, printed.values()) for own, printed in choices if _is_known(own, printed)]
+    stronger = tuple(sum(other > own for other in printed) / len(printed) for own, printed in known)
     among = f"{kind} models in {among}"
     return Ranking(float(result["g_s"]), among, g_s, of_paper, result.get("d"), d, stronger)
 

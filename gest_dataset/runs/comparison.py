@@ -311,14 +311,14 @@ def _difference(
     a, b, references, units = pairs
     if not a:
         raise DataError(f"{names[1]} and the baseline have no sample in common.")
-    found = compare_scores(measure, *pairs, draws=draws)
-    if math.isnan(found.p_value):
+    compared = compare_scores(measure, *pairs, draws=draws)
+    if math.isnan(compared.p_value):
         raise DataError(
             f"{names[1]} and the baseline have too few samples in common for {measure} ({len(a)}): "
             f"each stereotype or group needs at least two from different units."
         )
     known = sum(UNKNOWN not in pair for pair in zip(a, b, strict=True)) if measure == "f_s" else len(a)
-    difference = Difference(*names, templates, known, missing, len(a) - known, found, found.p_value)
+    difference = Difference(*names, templates, known, missing, len(a) - known, compared, compared.p_value)
     if not details or measure != "g_s" or references is None:
         return difference
     by_stereotype = tuple(compare_stereotypes(a, b, references, units))

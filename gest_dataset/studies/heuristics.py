@@ -86,12 +86,12 @@ def draw_sheet(
     if swaps is not None:
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
     else:
-        found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
-        tables = [run.table.to_pandas().assign(language=run.manifest.language) for run in found]
+        used = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
+        tables = [run.table.to_pandas().assign(language=run.manifest.language) for run in used]
         translations = pd.concat(tables) if tables else pd.DataFrame(columns=["problem", "gender"])
         translations = translations[translations["problem"] == ""]
         name, samples = GENDER, translations.assign(outcome=translations["gender"].map(_OUTCOMES))
-        source = {str(run.path): run.manifest.signature for run in found}
+        source = {str(run.path): run.manifest.signature for run in used}
     if samples.empty:
         raise DataError("There are no samples to draw from.")
     number = number or KINDS[name]["number"]
@@ -99,15 +99,15 @@ def draw_sheet(
     samples = samples.assign(size=samples.groupby(_STRATUM)[_STRATUM[0]].transform("size"))
     shuffled = samples.iloc[generator.permutation(len(samples))]
     drawn = shuffled.groupby(_STRATUM).head(number)
-    drawn = drawn.assign(id=[f"{place:04d}" for place in range(1, len(drawn) + 1)], label="")
+    drawn = drawn.assign(id=[f"{row:04d}" for row in range(1, len(drawn) + 1)], label="")
     key = {"kind": name, "seed": seed, "number": number, "source": source}
     key["rows"] = drawn[["id", *_STRATUM, "size"]].to_dict("records")
     columns = ["id", "language", *KINDS[name]["texts"], "label"]
     write_json(key_path(sheet), key)
     write_file(sheet, csv_text(columns, drawn[columns].to_numpy().tolist()))
     return {
-        (language, outcome): (len(own), int(own["size"].iloc[0]))
-        for (language, outcome), own in drawn.groupby(_STRATUM)
+        (language, outcome): (len(group), int(group["size"].iloc[0]))
+        for (language, outcome), group in drawn.groupby(_STRATUM)
     }
 
 

@@ -334,9 +334,8 @@ def papers_study(scores: str | Path | None = None) -> Study:
     tables = []
     for name, paper in load_papers()["papers"].items():
         rows = []
-        for item in items:
-            if item["paper"] != name:
-                continue
+        of_paper = [item for item in items if item["paper"] == name]
+        for item in of_paper:
             computed = [totals[check] for check in item["checks"] if check in totals]
             agreement = "not computed" if item["checks"] else ""
             if computed:

@@ -93,23 +93,24 @@ def topical(
         group=lambda run: (run.manifest.measure, run.manifest.language),
         has_scores=bool(released),
     )
-    found = [_scores_of_run(one) for one in label_runs(used)]
+    models = [_scores_of_run(run) for run in label_runs(used)]
     for name, scores_of_model in released.items():
         kind = MLM if 1 in scores_of_model else GLM
-        found.append(SentenceScores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
-    models = [one for one in found if one.kind != MT]
+        models.append(SentenceScores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
+    language_models = [model for model in models if model.kind != MT]
     rows: list[Row] = []
-    for one in found:
-        (male, topic, female), number = one.rates(one.means, words)
+    for model in models:
+        name, kind = model.name, model.kind
+        (male, topic, female), number = model.rates(model.means, words)
         # where the topic lies between female (0) and male samples (1); of ratios on their logarithms
         values = np.array([male.value, topic.value, female.value])
-        m, t, f = (values if one.kind == MT else np.log(values)).tolist()
+        m, t, f = (values if kind == MT else np.log(values)).tolist()
         position = (t - f) / (m - f) if m != f else math.nan
-        rows.append((one.name, one.kind, number, male, topic, female, position, one.expected_rate(words)))
+        rows.append((name, kind, number, male, topic, female, position, model.expected_rate(words)))
     table = Table.create("topical", rows, words=", ".join(words))
-    tables = [table, _like_table_3(found, words), *_explanations(models)]
+    tables = [table, _like_table_3(models, words), *_explanations(language_models)]
     sources = {"words": ", ".join(words)} | hashes
-    return make_study("topical", "Is it the topic?", tables, used, [one.name for one in found], sources)
+    return make_study("topical", "Is it the topic?", tables, used, [model.name for model in models], sources)
 
 
 def _scores_of_run(labelled: LabelledRun) -> SentenceScores:
@@ -135,18 +136,18 @@ def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
     return scores.set_axis(pd.MultiIndex.from_arrays(index, names=_INDEX))
 
 
-def _like_table_3(found: Sequence[SentenceScores], words: Sequence[str]) -> Table:
+def _like_table_3(models: Sequence[SentenceScores], words: Sequence[str]) -> Table:
     """Means over models and templates on the printed scale."""
     rows: list[Row] = []
     for printed in published.load("gest_topical_bias")["rows"]:
-        own = [one for one in found if one.kind == printed["systems"]]
-        columns = [(one, column.dropna()) for one in own for _, column in one.values.items()]
-        rates = [[rate.value for rate in one.rates(column, words, "published")[0]] for one, column in columns]
+        members = [m for m in models if m.kind == printed["systems"]]
+        columns = [(m, column.dropna()) for m in members for _, column in m.values.items()]
+        rates = [[rate.value for rate in m.rates(column, words, "published")[0]] for m, column in columns]
         if rates:
             means = np.mean(rates, axis=0)[[0, 2, 1]].tolist()
             is_printed = tuple(words) == FAMILY_WORDS
             paper = [f"{printed[name]:.2f}" if is_printed else "" for name in ("m", "f", "topic")]
-            rows.append((printed["systems"], len(own), len(rates), *means, *paper))
+            rows.append((printed["systems"], len(members), len(rates), *means, *paper))
     return Table.create("table-3", rows)
 
 
@@ -168,15 +169,15 @@ def _explanations(models: Sequence[SentenceScores]) -> tuple[Table, Table]:
     """g_s adjusted for properties of the sentences, and of parts of them by each property."""
     adjusted: list[Row] = []
     of_parts: list[Row] = []
-    for one in models:
-        scores = one.means.to_numpy()
-        sentences, stereotypes = (one.means.index.get_level_values(name) for name in _INDEX)
+    for model in models:
+        scores = model.means.to_numpy()
+        sentences, stereotypes = (model.means.index.get_level_values(name) for name in _INDEX)
         properties = sentence_properties(sentences.tolist())
         sets = {name: {name: values} for name, values in properties.items()} | {"all of them": properties}
         for name, chosen in sets.items():
             result = confounders.adjusted_g_s(scores, stereotypes.to_numpy() - 1, chosen)
             g_s = Estimate.of(result, "adjusted_g_s")
-            adjusted.append((one.name, name, result["g_s"], g_s, result["correlations"].get(name)))
+            adjusted.append((model.name, name, result["g_s"], g_s, result["correlations"].get(name)))
         parts = {"all sentences": np.ones(len(scores), dtype=bool)}
         for name, values in properties.items():
             if set(np.unique(values)) <= {0.0, 1.0}:
@@ -188,5 +189,5 @@ def _explanations(models: Sequence[SentenceScores]) -> tuple[Table, Table]:
             g_s = EMPTY
             if part.any():
                 g_s = Estimate.of(stereotype_rate(scores[part].tolist(), stereotypes[part].tolist()), "g_s")
-            of_parts.append((one.name, name, int(part.sum()), g_s))
+            of_parts.append((model.name, name, int(part.sum()), g_s))
     return Table.create("confounders", adjusted), Table.create("parts", of_parts)

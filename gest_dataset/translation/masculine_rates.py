@@ -206,8 +206,8 @@ def masculine_rates(
     """
     arguments = dict(locals())
     checks.check_choice("convention", convention, CONVENTIONS)
-    given = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
-    experiment = prepare(**given)
+    to_prepare = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
+    experiment = prepare(**to_prepare)
     if output is None:
         return measure(experiment, convention)
     run = measure_as_run(experiment, convention, Path(output), python_command(masculine_rates, arguments))
@@ -241,11 +241,12 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
     """Translate, and find the gender of each translation."""
     start = perf_counter()
     samples = experiment.samples()
-    found = iter(experiment.detector.genders([one.translation for one in samples if not one.problem]))
-    rows = [
-        asdict(sample) | asdict(Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(found))
-        for sample in samples
-    ]
+    texts = [sample.translation for sample in samples if not sample.problem]
+    detections = iter(experiment.detector.genders(texts))
+    rows = []
+    for sample in samples:
+        detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
+        rows.append(asdict(sample) | asdict(detection))
     metadata = {
         "measure": MASCULINE_RATE.name,
         **{name: value for name, value in experiment.settings.items() if name != "data"},

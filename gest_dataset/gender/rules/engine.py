@@ -108,7 +108,7 @@ def decide(
 def _decide_without_quotations(
     sentences: Sequence[Sequence[Context]], rules: Sequence[Rule], quotations: Sequence[tuple[int, int]]
 ) -> Decision:
-    """The decision without the words in quotations."""
+    """The decision without the words in quotations; it names the first rule in the table that applies."""
     for rank in sorted({rule.rank for rule in rules}):
         ranked = [rule for rule in rules if rule.rank == rank]
         if quotations:  # the other clause may be somebody else's
@@ -121,11 +121,10 @@ def _decide_without_quotations(
         ]
         if evidence:
             genders = {finding.gender for _, finding in evidence}
-            applied = {finding.rule for _, finding in evidence}
             tokens = {(sentence, finding.token.id): finding.token for sentence, finding in evidence}
             return Decision(
                 gender=UNKNOWN if len(genders) > 1 else min(genders),
-                rule=next(rule.name for rule in ranked if rule in applied),
+                rule=min((finding.rule for _, finding in evidence), key=ranked.index).name,
                 tokens=tuple(tokens[key] for key in sorted(tokens)),
                 conflict=len(genders) > 1,
             )

@@ -224,7 +224,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
             prompts = [prompt for prompt in task.prompts if prompt.id in asked]
             answers = collect(chat_model, prompts, task.sampling, cache, settings)
             # prompts with the same text and seed share an answer
-            sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(prompts, answers, strict=True)}
+            sent = dict(zip(((prompt.text, prompt.repeat) for prompt in prompts), answers, strict=True))
             stereotype = dict(zip(rows["id"], rows["stereotype"], strict=True))
             stereotypes = [stereotype[prompt.id] for prompt in prompts]
             table = task.probe.make_table(task.detector, prompts, answers, stereotypes)
