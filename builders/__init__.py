@@ -13,13 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from gest_dataset import user_data
+from gest_dataset import added_data
 from gest_dataset.builders.config import (
     FAMILIES,
     KIND_FIELDS,
@@ -34,7 +33,7 @@ from gest_dataset.builders.config import (
     read_yaml,
 )
 from gest_dataset.data import sources
-from gest_dataset.data.folder import read_table
+from gest_dataset.data.folder import read_parquet
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES
 
@@ -53,7 +52,7 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
         name=name,
         family=FAMILIES[entry["family"]],
         description=entry["description"],
-        sources=tuple(chain.from_iterable(map(sources.expand, entry.get("sources", ())))),
+        sources=tuple(entry.get("sources", ())),
         fields=KIND_FIELDS[entry["fields"]],
         reader=partial(reader, *entry.get("arguments", ())),
         published_rows=entry["rows"],
@@ -74,16 +73,14 @@ _FAMILIES = {
     "crows": ("crows",),
     "stereoset": ("stereoset",),
     "winobias": ("winobias",),
-    "released": ("released",),
     "demo": ("demo", "demo_control"),
 }
-# Group -> its configs. `all` contains neither the demo's data nor released scores, which are not test sets.
+# Group -> its configs. `all` does not contain the demo's data, which are not a test set.
 _BUILT_IN_GROUPS: dict[str, tuple[str, ...]] = {
     group: tuple(config.name for config in BUILT_IN.values() if config.family.name in families)
     for group, families in _FAMILIES.items()
 }
-_NO_TESTS = {*_BUILT_IN_GROUPS["demo"], *_BUILT_IN_GROUPS["released"]}
-_BUILT_IN_GROUPS["all"] = tuple(name for name in BUILT_IN if name not in _NO_TESTS)
+_BUILT_IN_GROUPS["all"] = tuple(name for name in BUILT_IN if name not in _BUILT_IN_GROUPS["demo"])
 
 # The built-in configs and those that a user added. The latter are a group of their own and not part of
 # `all`, which is the same on every machine.
@@ -128,14 +125,14 @@ def _read_custom_rows(
     if hashlib.sha256(content).hexdigest() != path.stem:
         raise DataError(f"{path} is damaged. Add {path.parent.name} again, or remove {path.parent}.")
     dropped.update(left_out)
-    table = read_table(pa.BufferReader(content)).select(list(fields))
+    table = read_parquet(pa.BufferReader(content)).select(list(fields))
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
         yield from batch.to_pylist()
 
 
 def refresh() -> None:
     """Load the custom configs again."""
-    custom, damaged = user_data.read_all(FOLDER, _custom_config)
+    custom, damaged = added_data.read_all(FOLDER, _custom_config)
     custom = dict(sorted(custom.items(), key=lambda item: (item[1].family.name, item[0])))
     for table in (CONFIGS, GROUPS, _DAMAGED):
         table.clear()

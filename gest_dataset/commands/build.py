@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import typer
+from rich.progress import Progress
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err
@@ -61,7 +62,7 @@ def _write_parquet(names: Sequence[str], folder: Path) -> None:
     check_build_folder(folder)
     failed: dict[str, GestError] = {}
     ending = (OutputError, UnreachableError)
-    with folder_lock(folder), console.progress_bar() as bar:
+    with folder_lock(folder), Progress(console=console.err, transient=True) as bar:
         task = bar.add_task("", total=len(names))
 
         def build(name: str) -> tuple[str, int, int, str]:
@@ -76,7 +77,9 @@ def _write_parquet(names: Sequence[str], folder: Path) -> None:
         on_card = {built.config.name for built in builds}
         outdated = [name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card]
     if results:
-        console.show_table(f"Written to {folder}", ("config", "rows", "left out", ""), results)
+        columns = ("config", "rows", "left out", "")
+        caption = "left out: upstream rows that the rules exclude"
+        console.show_table(f"Written to {folder}", columns, results, caption)
     if outdated:
         err.print(f"Outdated or damaged, so not on the card; build again: {', '.join(outdated)}")
     console.show_failed("not built", failed)

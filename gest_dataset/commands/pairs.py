@@ -50,7 +50,7 @@ def run(
             rows.append((reason, len(ids), left))
         rows.append(("pairs", None, left))
         columns = ("step", "left out", "left")
-        caption = f"prompt: {pairs.frame}"
+        caption = f"prompts: {pairs.prompts}"
         title = f"Pairs of {label}, {language}"
         console.show_table(title, columns, rows, caption, console=out if left else err)
         if not left:

@@ -1,7 +1,5 @@
 """`gest push`: configs to a dataset on the Hub, and metrics to Spaces."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from gest_dataset.commands.console import err, out, show_table
@@ -51,7 +49,7 @@ def run(
             err.print(str(committed))
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: "Plan") -> None:
     out.print(f"Push to {plan.repo}{' (new)' if plan.missing else ''}:")
     show_table("", ("part", "status"), plan.parts.items())
     if plan.unaffected:

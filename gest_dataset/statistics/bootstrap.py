@@ -392,7 +392,11 @@ def of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
             by_counts = -(by_sums * mean).sum(axis=-1, keepdims=True)
         return np.concatenate([by_sums, by_counts], axis=-1)
 
-    return SmoothFunction(lambda both: function.value(ratios(both)), gradient)
+    def value(both: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):  # a draw may have no sample of a small stratum
+            return function.value(ratios(both))
+
+    return SmoothFunction(value, gradient)
 
 
 def _of_wide_rows(

@@ -24,7 +24,7 @@ from gest_dataset.statistics.checks import Floats
 
 
 @dataclass(frozen=True)
-class Family:
+class Statistics:
     """Statistics with standard errors and degrees of freedom [k], and their t* in the draws [draws, k]."""
 
     value: Floats
@@ -33,7 +33,7 @@ class Family:
     ratios: Floats
 
 
-def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Family, Family]:
+def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Statistics, Statistics]:
     """Functions of the strata's means, and the differences of all pairs of them."""
     adapted = [resamples.adapt(function) for function in functions]
     data, draws = resamples.data, resamples.draws
@@ -76,7 +76,7 @@ def _spreads(slopes: Floats, moments: Moments) -> Floats:
 
 def _family(
     value: Floats, variances: Floats, limits: Floats, size: Floats, drawn: Floats, drawn_variances: Floats
-) -> Family:
+) -> Statistics:
     """A family from values, variances [strata, k] and draws; `limits` is nan without an error."""
     variances = np.maximum(variances, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -86,15 +86,15 @@ def _family(
         ]
         ratios = (drawn - value) / np.sqrt(np.maximum(drawn_variances, 0))
     error = np.where(np.isnan(limits), np.nan, np.sqrt(variances.sum(axis=0)))
-    return Family(value, error, np.array(freedom), ratios)
+    return Statistics(value, error, np.array(freedom), ratios)
 
 
-def sidak(number: int) -> float:
+def sidak_quantile(number: int) -> float:
     """The normal quantile at which `number` independent intervals hold together."""
     return float(special.ndtri((1 + LEVEL ** (1 / max(number, 1))) / 2))
 
 
-def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int, seed: int) -> Family:
+def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int, seed: int) -> Statistics:
     """The differences of all pairs of independent proportions, each of `ratio` * `number` samples.
 
     One success and one failure are added to each (Agresti and Caffo, 2000, The American Statistician 54);
@@ -118,7 +118,7 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn_errors = np.sqrt(drawn_variances[:, first] + drawn_variances[:, second])
         ratios = (drawn[:, first] - drawn[:, second]) / drawn_errors
-    return Family(
+    return Statistics(
         value[first] - value[second],
         np.sqrt(error[first] + error[second]),
         np.full(len(first), math.inf),
@@ -126,7 +126,7 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
     )
 
 
-def bounds(family: Family) -> tuple[Floats, Floats]:
+def bounds(family: Statistics) -> tuple[Floats, Floats]:
     """Bounds that hold together; nan where there are too few samples."""
     varies = family.error > 0
     number = int(varies.sum())
@@ -142,7 +142,7 @@ def bounds(family: Family) -> tuple[Floats, Floats]:
     return family.value - reach, family.value + reach
 
 
-def rank_bounds(differences: Family, number: int) -> tuple[list[float], list[float]]:
+def rank_bounds(differences: Statistics, number: int) -> tuple[list[float], list[float]]:
     """The lowest and the highest rank of each of `number` values, from the differences of all pairs."""
     low, high = bounds(differences)
     first, second = np.triu_indices(number, 1)

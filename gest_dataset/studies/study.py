@@ -7,8 +7,6 @@
 The titles, columns and notes of all tables are in `tables.yaml`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import shlex
@@ -59,7 +57,7 @@ class Table:
     note: str = ""
 
     @classmethod
-    def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> Table:
+    def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> "Table":
         """A table with the title, columns and note in `tables.yaml`, filled in with `values`."""
         texts = table_texts()[text or name]
         title, note = (texts.get(key, "").format(**values).strip() for key in ("title", "note"))
@@ -122,7 +120,7 @@ class Study:
     def table(self, name: str) -> Table:
         return next(table for table in self.tables if table.name == name)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         content = {name: getattr(self, name) for name in ("name", "title", "notes", "sources", "signature")}
         tables = [asdict(table) | {"rows": table.rows} for table in self.tables]
         return dict(json_value({**content, "tables": tables}))
@@ -139,7 +137,7 @@ class Study:
             values = {"study": self, "command": shlex.join(command), "version": __version__}
             template = load_template(Path(__file__).with_name("study.html.jinja"))
             files[PAGE] = template.render(values, **page_assets()).encode()
-            content = self.to_json() | {"settings": {"study": self.name}, "versions": versions()}
+            content = self.to_dict() | {"settings": {"study": self.name}, "versions": versions()}
             write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
                 (folder / name).unlink(missing_ok=True)

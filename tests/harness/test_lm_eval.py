@@ -228,10 +228,10 @@ def test_the_space_belongs_to_the_word(mirror: Path) -> None:
 # ---- the statistic -----------------------------------------------------------------------------------------
 
 
-def samples(measure: str, score: Callable[[int], float], of_each: int = 6) -> list[ours.Sample]:
+def samples(measure: str, score: Callable[[int], float], of_each: int = 6) -> list[ours.TaskScore]:
     """So many of each stereotype, two of a source; `score` is given the place of each."""
     return [
-        ours.Sample(measure, f"s{place}", 0, place % 16 + 1, f"u{place // 32}-{place % 16}", score(place))
+        ours.TaskScore(measure, f"s{place}", 0, place % 16 + 1, f"u{place // 32}-{place % 16}", score(place))
         for place in range(16 * of_each)
     ]
 

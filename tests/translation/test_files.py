@@ -35,7 +35,7 @@ def save(folder: Path, kind: str, columns: tuple[str, str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("columns", [("source", "translation"), ("from", "to")])
+@pytest.mark.parametrize("columns", [("source", "translation"), ("from", "to"), ("sentence", "translation")])
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_every_kind_of_file(kind: str, columns: tuple[str, str], tmp_path: Path) -> None:
     path = save(tmp_path, kind, columns)

@@ -11,7 +11,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError, OutputError, ScoringError, SettingError
-from gest_dataset.models.scores import Scores
+from gest_dataset.models.score_run import Scores
 from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
 from tests.support import completions, zoo
