@@ -21,11 +21,11 @@ import torch
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
-from gest_dataset.models import scores
+from gest_dataset.models import score_run
 from gest_dataset.models.loading import load_model
 from gest_dataset.probes.templates import PLACEBO_WORDS, TEMPLATES, Template, placebo_words
 from gest_dataset.statistics import placebo
-from gest_dataset.statistics.verdict import relative_error
+from gest_dataset.statistics.verdict import standard_error_in_sds
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 ZONE, Z = 0.2, 1.96
@@ -53,8 +53,8 @@ def report(name: str, rows: Any, templates: list[int]) -> None:
     loaded = load_model(name)
     pair, tokenizer = (loaded.model, loaded.tokenizer), loaded.reader(None, frozenset())
     seen: dict[int, Any] = {}
-    real = scores._placebo_bands
-    keep = patch.object(scores, "_placebo_bands", lambda found: seen.update(found) or real(found))
+    real = score_run._placebo_bands
+    keep = patch.object(score_run, "_placebo_bands", lambda found: seen.update(found) or real(found))
     off = patch("gest_dataset.probes.templates.placebo_words", lambda *_: None)
     spent = {}
     for label, context in (("off", off), ("on", keep), ("off again", off)):
@@ -68,7 +68,7 @@ def report(name: str, rows: Any, templates: list[int]) -> None:
     print(f"{name}: {len(rows)} rows")
     for template, (words, values, labels) in seen.items():
         effects = placebo.effects(np.stack(values), labels, words.pairs)
-        error = relative_error(MALE_MINUS_FEMALE, np.bincount(labels, minlength=17)[1:].tolist())
+        error = standard_error_in_sds(MALE_MINUS_FEMALE, np.bincount(labels, minlength=17)[1:].tolist())
         beyond = effects - Z * error > ZONE
         classes = class_of(TEMPLATES[template], tokenizer)
         of_pairs = np.array([classes[words.ids[a]] for a, _ in words.pairs])

@@ -106,7 +106,7 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
     """The bare encoder over the inputs that the engine passes through it, in the best of some batches."""
     import torch
 
-    from gest_dataset.models.scorers import pad
+    from gest_dataset.models.forward_passes import pad
     from gest_dataset.probes.templates import build_queries, select_templates
     from gest_dataset.probes.tokenization import make_probe_tokenizer
 
@@ -282,7 +282,7 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
 @contextmanager
 def timed_passes(found: list[tuple[float, float]], device: str) -> Iterator[None]:
     """What a run spends in forward passes, without head, by the clock and of the processor's time."""
-    from gest_dataset.models.scorers import LanguageModelScorer
+    from gest_dataset.models.forward_passes import LanguageModelScorer
 
     compute, spent = LanguageModelScorer._states, [0.0, 0.0]
 

@@ -20,7 +20,7 @@ from datasets import load_dataset
 from printing import save, show
 
 import gest_dataset  # noqa: F401
-from gest_dataset.models.scores import SHORT
+from gest_dataset.models.score_run import SHORT
 from gest_dataset.statistics.proportions import Z
 from gest_dataset.statistics.sequential import first_of_each, looks, stratified_order, stretch
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from gest_dataset import user_data
+from gest_dataset import added_data
 from gest_dataset.builders.config import (
     FAMILIES,
     KIND_FIELDS,
@@ -33,7 +33,7 @@ from gest_dataset.builders.config import (
     read_yaml,
 )
 from gest_dataset.data import sources
-from gest_dataset.data.folder import read_table
+from gest_dataset.data.folder import read_parquet
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES
 
@@ -125,14 +125,14 @@ def _read_custom_rows(
     if hashlib.sha256(content).hexdigest() != path.stem:
         raise DataError(f"{path} is damaged. Add {path.parent.name} again, or remove {path.parent}.")
     dropped.update(left_out)
-    table = read_table(pa.BufferReader(content)).select(list(fields))
+    table = read_parquet(pa.BufferReader(content)).select(list(fields))
     for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
         yield from batch.to_pylist()
 
 
 def refresh() -> None:
     """Load the custom configs again."""
-    custom, damaged = user_data.read_all(FOLDER, _custom_config)
+    custom, damaged = added_data.read_all(FOLDER, _custom_config)
     custom = dict(sorted(custom.items(), key=lambda item: (item[1].family.name, item[0])))
     for table in (CONFIGS, GROUPS, _DAMAGED):
         table.clear()

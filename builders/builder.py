@@ -24,7 +24,7 @@ class BrokenDataError(DataError, DatasetGenerationError):
     """A DataError that `datasets` raises as it is instead of wrapping it."""
 
 
-class _Computed:
+class _ConfigsAttribute:
     """A class attribute that is computed at each access, so that it has the configs added since."""
 
     def __init__(self, compute: Callable[[list[datasets.BuilderConfig]], Any]) -> None:
@@ -42,8 +42,8 @@ class _Computed:
 class GestBuilder(datasets.ArrowBasedBuilder):
     """Builds every config of `gest`, with one split: test."""
 
-    BUILDER_CONFIGS = _Computed(lambda configs: configs)
-    builder_configs = _Computed(lambda configs: {config.name: config for config in configs})
+    BUILDER_CONFIGS = _ConfigsAttribute(lambda configs: configs)
+    builder_configs = _ConfigsAttribute(lambda configs: {config.name: config for config in configs})
     DEFAULT_CONFIG_NAME = DEFAULT_CONFIG
 
     def __init__(

@@ -96,11 +96,11 @@ class Config:
     """
 
     name: str
-    family: Family
+    family: Family = field(repr=False)
     description: str
     sources: tuple[str, ...]
-    fields: Fields
-    reader: Callable[[Files, Dropped], Iterator[Row]]
+    fields: Fields = field(repr=False)
+    reader: Callable[[Files, Dropped], Iterator[Row]] = field(repr=False)
     published_rows: int
     languages: tuple[str, ...] = ("en",)
     exact: bool = True

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gest_dataset.models.chat.ask import Answers as Answers
     from gest_dataset.models.chat.ask import ask as ask
     from gest_dataset.models.score import score as score
-    from gest_dataset.models.scores import Scores as Scores
+    from gest_dataset.models.score_run import Scores as Scores
     from gest_dataset.report.page import report as report
     from gest_dataset.runs.comparison import compare as compare
     from gest_dataset.translation.masculine_rates import masculine_rates as masculine_rates
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Names that are imported when they are used, as they bring torch, transformers or matplotlib
 _LATER = {
     "Answers": "gest_dataset.models.chat.ask",
-    "Scores": "gest_dataset.models.scores",
+    "Scores": "gest_dataset.models.score_run",
     "add_language": "gest_dataset.custom",
     "ask": "gest_dataset.models.chat.ask",
     "compare": "gest_dataset.runs.comparison",
@@ -47,6 +47,11 @@ _PACKAGES = ("gender", "published", "report", "statistics", "studies")  # the pa
 __all__ = ["STEREOTYPES", "__version__", "report", *_LATER]
 
 register.register()
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return [*__all__, *_PACKAGES]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,8 +4,6 @@ A response is a pure function of its key. All responses are rows of one SQLite t
 checksum), so a killed job continues with what it has and nothing is computed or paid for twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
@@ -74,7 +72,7 @@ class ResponseCache:
         with self._errors(), self._lock, self._connection:
             self._connection.executemany(_INSERT, rows)
 
-    def __enter__(self) -> ResponseCache:
+    def __enter__(self) -> "ResponseCache":
         return self
 
     def __exit__(self, *_: object) -> None:

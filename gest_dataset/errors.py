@@ -4,8 +4,6 @@
 network or the disk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -40,7 +38,7 @@ class DataError(GestError):
     """A file has content that breaks its format."""
 
     @classmethod
-    def at(cls, file: object, place: object, reason: str) -> DataError:
+    def at(cls, file: object, place: object, reason: str) -> "DataError":
         """The error for one row; `place` is a line number or a phrase such as "row 7"."""
         return cls(f"{file}, {f'line {place}' if isinstance(place, int) else place}: {reason}")
 

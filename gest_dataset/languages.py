@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gest_dataset import user_data
+from gest_dataset import added_data
 from gest_dataset.errors import ConfigError
 
 FOLDER = "languages"
@@ -69,26 +69,21 @@ def add(language: Language, replace: bool = False) -> Language:
         raise ConfigError(f"{code!r} is not a language code such as hi or pt-BR.")
     if existing and not replace:
         raise ConfigError(f"{code} already exists as {existing.name}. Use --replace to replace it.")
-    user_data.write(FOLDER, code, {key: getattr(language, key) for key in _STORED})
+    added_data.write(FOLDER, code, {key: getattr(language, key) for key in _STORED})
     refresh()
     return language
 
 
-def is_custom(code: str) -> bool:
-    """Whether a user added this language."""
-    return code in LANGUAGES and code not in _BUILT_IN
-
-
 def remove(code: str) -> None:
     """Remove a language that a user added."""
-    user_data.remove(FOLDER, code)
+    added_data.remove(FOLDER, code)
     refresh()
 
 
 def refresh() -> None:
     """Load the custom languages again."""
     LANGUAGES.clear()
-    LANGUAGES.update(_BUILT_IN | user_data.read_all(FOLDER, _language)[0])
+    LANGUAGES.update(_BUILT_IN | added_data.read_all(FOLDER, _language)[0])
 
 
 def _language(folder: Path, metadata: dict[str, Any]) -> Language:

@@ -1,4 +1,4 @@
-"""When to repeat a request that failed for a reason that passes."""
+"""When to try again: for `models.served.client`, `translation.services` and `hub.repository`."""
 
 import random
 from collections.abc import Mapping

@@ -11,7 +11,7 @@ import evaluate
 import gradio
 
 from gest_dataset.errors import GestError
-from gest_dataset.metrics.base import read_card
+from gest_dataset.metrics.modules import read_card
 
 EXAMPLES: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("examples.json").read_text("utf-8"))
 

@@ -27,6 +27,8 @@ _GIVEN_MIRROR = os.environ.setdefault("GEST_TESTS_UPSTREAM", os.environ.pop("GES
 os.environ.pop("GEST_SOURCES", None)
 os.environ.pop("GEST_HOME", None)
 os.environ.pop("HF_DATASETS_CACHE", None)
+# before NumPy: on a busy machine, threads of BLAS wait for each other many times as long as they work
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.update(
     HF_HOME=_HOME,
     HF_HUB_DISABLE_TELEMETRY="1",

@@ -33,6 +33,11 @@ def rates(system: str, output: Path, limit: int | None = None) -> MasculineRates
     )
 
 
+def test_public_names_are_listed() -> None:
+    """For completion in a shell or notebook."""
+    assert {"score", "compare", "report", "ask", "push", "gender"} <= set(dir(gest_dataset))
+
+
 def test_masculine_rates_keep_their_run_and_write_no_report(tmp_path: Path) -> None:
     path = tmp_path / "deepl"
     found = rates("deepl", path)
@@ -55,7 +60,7 @@ def test_every_kind_of_run_says_the_same_of_itself(tmp_path: Path) -> None:
     gest_dataset.score(str(zoo.directory("bert")), "en", limit=3, device="cpu", output=tmp_path / "model")
     rates("deepl", tmp_path / "translator")
     model, translator = find_runs([tmp_path])
-    assert list(model.manifest.to_json()) == list(translator.manifest.to_json())
+    assert list(model.manifest.to_dict()) == list(translator.manifest.to_dict())
     assert list(model.result) == list(translator.result)
     assert (model.manifest.model, translator.manifest.model) == (
         *(model.manifest.metadata["model"], "file:translations.csv"),

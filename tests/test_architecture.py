@@ -17,7 +17,7 @@ LAYERS = (
         "cache",
         "display",
         "languages",
-        "user_data",
+        "added_data",
         "progress",
         "retry",
         "stereotypes",

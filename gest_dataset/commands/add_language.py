@@ -1,7 +1,5 @@
 """`gest add-language`: a new language from a user's files, or the languages of EuroGEST."""
 
-from __future__ import annotations
-
 from collections import Counter
 from inspect import signature
 from pathlib import Path
@@ -35,13 +33,15 @@ def run(
 ) -> None:
     """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
 
-    Use them at once with [bold]load_dataset("gest", "CODE_pairs")[/bold], gest score and gest build.
-    Tables are CSV, TSV, JSONL or Parquet. The report lists every rejected row with the reason.
+    You can use them immediately with [bold]load_dataset("gest", "CODE_pairs")[/bold], gest score and
+    gest build. Tables are CSV, TSV, JSONL or Parquet. The report lists every rejected row with the reason.
     With [bold]--eurogest[/bold], import eurogest_CODE_pairs and eurogest_CODE_neutral instead.
     """
     arguments = dict(locals())
 
+    from gest_dataset.builders.pairs import MERGED
     from gest_dataset.custom import add_language, import_eurogest, remove_language
+    from gest_dataset.stereotypes import STEREOTYPES
     from gest_dataset.storage import check_output_file
 
     console.silence_libraries(models=False)
@@ -68,19 +68,28 @@ def run(
     columns = dict(one.rpartition("=")[::2] for one in map or [])
     added = add_language(**{name: arguments[name] for name in names}, columns=columns)
     for read in added.files.values():
-        accepted = read.number - len(read.rejected)
-        out.print(f"{read.path.name}: {read.number:,} rows, {accepted:,} accepted", style="bold")
-        console.show_problems(read.reasons, prefix="  rejected: ", console=out)
+        out.print(f"{read.path.name}: {read.number:,} rows, {read.accepted:,} accepted", style="bold")
+        merged = Counter({MERGED: read.reasons[MERGED]})
+        console.show_problems(read.reasons - merged, prefix="  rejected: ", console=out)
+        console.show_problems(+merged, console=out)
+        if read.advice:
+            err.print(read.advice)
     if added.confirmed is not None:
         out.print(f"The rules confirm the genders of both variants in {added.confirmed:,} pairs.")
     elif "pairs" in added.files:
         out.print("The variants' genders were not checked; pass --parser-model (and --rules) to check them.")
     if "pairs" in added.files:
-        out.print(f"Statistical power: gest score MODEL --config {added.language.code}_pairs --power")
-    for config in added.configs:
-        rows = f"{config.published_rows:,} rows"
+        covered = {row["stereotype"] for row in added.files["pairs"].rows}
+        if missing := ", ".join(str(number) for number in STEREOTYPES if number not in covered):
+            err.print(f"g_s will be undefined: there is no pair for stereotype {missing}.")
+        out.print(f"To see its power: gest score MODEL --config {added.language.code}_pairs --power")
+    for config, read in zip(added.configs, added.files.values(), strict=True):
+        more = config.published_rows > read.accepted
+        twice = " (two for a sentence that occurs twice in GEST)" if more else ""
+        rows = f"{config.published_rows:,} rows{twice}"
         out.print(f'{config.name}: {rows}; import gest_dataset, then load_dataset("gest", "{config.name}")')
-    err.print(f"Rejected rows: {added.report}")
+    if any(read.accepted < read.number for read in added.files.values()):
+        err.print(f"Rejected rows: {added.report}")
     if licence is None:
         err.print(
             "The licence of your files is recorded as unknown. Before you publish them, add them again with "

@@ -1,7 +1,5 @@
 """`gest ask`: ask a chat model."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields
 from pathlib import Path
@@ -68,8 +66,8 @@ def run(
         err.print(f"Report: {folder / REPORT}")
 
 
-def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
-    from gest_dataset.commands import tables
+def _show(answers: "Answers", as_json: bool, folder: Path | None) -> None:
+    from gest_dataset.commands import result_tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.storage import json_value
 
@@ -79,7 +77,7 @@ def _show(answers: Answers, as_json: bool, folder: Path | None) -> None:
         show_json(json_value({**content, "signature": answers.signature}))
         return
     measure = MEASURES[facts["measure"]]
-    tables.show_result(measure, result, f"{facts['config']}: {facts['model']}")
+    result_tables.show_result(measure, result, f"{facts['config']}: {facts['model']}")
     undefined = math.isnan(result[measure.headline(result).name])
     for line in [] if undefined else measure.describe(result, facts):
         out.print(line)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import typer
+from rich.progress import Progress
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err
@@ -26,7 +27,7 @@ def run(
 
     The folder loads with [bold]datasets.load_dataset(DIR, CONFIG)[/bold], without this package. Upstream
     files are downloaded once and verified, or read from a mirror (GEST_MIRROR). Configs that are already
-    built are skipped. The demo's data (demo_...) are written only if they are named.
+    built are skipped. The configs of the demo (demo_...) are written only if you name them.
     """
     from gest_dataset.builders import select_configs
 
@@ -61,7 +62,7 @@ def _write_parquet(names: Sequence[str], folder: Path) -> None:
     check_build_folder(folder)
     failed: dict[str, GestError] = {}
     ending = (OutputError, UnreachableError)
-    with folder_lock(folder), console.progress_bar() as bar:
+    with folder_lock(folder), Progress(console=console.err, transient=True) as bar:
         task = bar.add_task("", total=len(names))
 
         def build(name: str) -> tuple[str, int, int, str]:
@@ -76,7 +77,9 @@ def _write_parquet(names: Sequence[str], folder: Path) -> None:
         on_card = {built.config.name for built in builds}
         outdated = [name for name in CONFIGS if config_path(folder, name).exists() and name not in on_card]
     if results:
-        console.show_table(f"Written to {folder}", ("config", "rows", "left out", ""), results)
+        columns = ("config", "rows", "left out", "")
+        caption = "left out: upstream rows that the rules exclude"
+        console.show_table(f"Written to {folder}", columns, results, caption)
     if outdated:
         err.print(f"Outdated or damaged, so not on the card; build again: {', '.join(outdated)}")
     console.show_failed("not built", failed)

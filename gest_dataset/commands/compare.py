@@ -1,7 +1,5 @@
 """`gest compare`: two or more runs on the same samples."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -38,12 +36,12 @@ def run(paths: list[Path], as_json: bool = False) -> None:
         err.print(note)
 
 
-def _parts(row: Difference) -> list[Difference | TemplateDifference]:
+def _parts(row: "Difference") -> "list[Difference | TemplateDifference]":
     """A difference, and those in single templates."""
     return [row, *row.by_template]
 
 
-def _to_json(result: ComparisonResult) -> dict[str, Any]:
+def _to_json(result: "ComparisonResult") -> dict[str, Any]:
     """The result with the ratios and the smallest detectable differences."""
     content = asdict(result)
     for entry, row in zip(content["differences"], result.differences, strict=True):
@@ -56,7 +54,7 @@ def _to_json(result: ComparisonResult) -> dict[str, Any]:
     return content | {"unmatched": [str(path) for path in result.unmatched]}
 
 
-def _show(result: ComparisonResult) -> None:
+def _show(result: "ComparisonResult") -> None:
     rows = result.differences
     if result.languages:
         languages = f"{len(result.languages)} languages: {', '.join(result.languages)}"
@@ -71,24 +69,29 @@ def _show(result: ComparisonResult) -> None:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
 
 
-def _show_group(rows: Sequence[Difference]) -> None:
+def _show_group(rows: "Sequence[Difference]") -> None:
     first, measure = rows[0], rows[0].comparison.measure
     kind = "ratio" if first.comparison.ratio else "difference"
     title = f"{first.config}: {measure} compared with {first.baseline} ({kind})"
     if first.templates:
         mean = "mean of templates" if len(first.templates) > 1 else "template"
         title += f", {mean} {', '.join(map(str, first.templates))}"
+    counts = {part.n for row in rows for part in _parts(row)}
+    if len(counts) == 1:  # one column less
+        title += f", {first.n:,} samples"
     lines, sizes = [], []
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, _parts(row), strict=True):
-            lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), part.n))
+            count = [part.n] if len(counts) > 1 else []
+            lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), *count))
         if row.effect_size:
             numbers = _numbers(row.effect_size, "difference")
             sizes.append((one_line(row.run), *numbers, _p_value(row.p_holm_effect_size)))
-    show_table(title, ("model", measure, "baseline", kind, INTERVAL, "p (Holm)", "samples"), lines)
+    columns = ("baseline", kind, INTERVAL, "p (Holm)")
+    show_table(title, ("model", measure, *columns, *(["samples"] if len(counts) > 1 else [])), lines)
     if sizes:
-        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", INTERVAL, "p (Holm)"), sizes)
+        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", *columns[2:]), sizes)
     for row in rows:
         name = one_line(row.run)
         if disagreement := row.disagreement():
@@ -125,7 +128,7 @@ def _power(smallest: float, kind: str) -> str:
     return f"a true {kind} of {size} or more would be detected with 80 % power."
 
 
-def _numbers(found: Comparison | StereotypeDifference, kind: str) -> tuple[str, ...]:
+def _numbers(found: "Comparison | StereotypeDifference", kind: str) -> tuple[str, ...]:
     """Both values, and their ratio or difference with its interval."""
     if kind == "ratio":
         value, low, high = (format_value(number, 3) for number in found.times)

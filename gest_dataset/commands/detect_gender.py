@@ -23,7 +23,7 @@ def run(
 
     [bold]--json[/bold] prints one line of JSON per sentence; [bold]--output[/bold] writes them to a file.
     """
-    from gest_dataset.data.tables import is_table, read_lines, read_table
+    from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
     from gest_dataset.gender import detect, explain
     from gest_dataset.storage import check_output_file, write_file
 
@@ -32,14 +32,14 @@ def run(
     if file is None:
         sentences = [text or ""]
     elif is_table(file):
-        table = read_table(file)
+        table = read_user_table(file)
         if column is None and len(table.columns) > 1:
             raise ConfigError(f"{file}: --column is missing; its columns are {', '.join(table.columns)}.")
         sentences = table.texts(column or next(iter(table.columns), ""))
     else:
         sentences = read_lines(file)  # blank lines stay, so that rows keep their numbers
     if not any(sentence.strip() for sentence in sentences):
-        raise DataError(f"{file or '--text'} has no sentence.")
+        raise DataError(f"{file or '--text'} has no sentences.")
     if output is not None:
         check_output_file(output, *([file] if file else []))
     detections = detect(sentences, language, parser, parser_model)

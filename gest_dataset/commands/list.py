@@ -34,12 +34,17 @@ def run(as_json: bool = False) -> None:
         families = {config.family.name: asdict(config.family) for config in CONFIGS.values()}
         show_json({"default": DEFAULT_CONFIG, "configs": configs, "families": families, "groups": GROUPS})
         return
-    note = f"import gest_dataset, then load_dataset('gest', CONFIG, split='test')\ndemo_...: {NOT_VALIDATED}"
-    table = new_table("Configs of gest", ("config", "rows", "languages", "licence"), note)
+    table = new_table("Configs of gest", ("config", "rows", "languages", "licence"))
+    origins = set()
     for column in table.columns[2:]:
         column.justify = "left"
     for config in CONFIGS.values():
         rows = f"{'' if config.exact else 'up to '}{config.published_rows:,}"
-        table.add_row(config.name, rows, ", ".join(config.languages), config.licence)
+        licence, _, origin = config.licence.partition(" (from ")
+        origins |= {origin.rstrip(")")} if origin else set()
+        table.add_row(config.name, rows, ", ".join(config.languages), licence + " *" * bool(origin))
+    notes = [f"* derived from data under {', '.join(sorted(origins))}"] if origins else []
+    notes.append("import gest_dataset, then load_dataset('gest', CONFIG, split='test')")
+    table.caption = "\n".join([*notes, f"demo_...: {NOT_VALIDATED}"])
     print_table(table)
     out.print("Groups:", ", ".join(f"{group} ({len(names)})" for group, names in GROUPS.items()))

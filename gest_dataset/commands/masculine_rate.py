@@ -1,7 +1,5 @@
 """`gest masculine-rate`: which gender a translator gives to the speakers of GEST's sentences."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,19 +36,19 @@ def run(
 
     Translations and parses are cached: rerun the same command to resume. The run's folder
     (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
-    the evidence for every sentence. With several languages, one line each: f_s with its 95 % interval, the
-    verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a system, a file or a
-    parser model is replaced by the language code.
+    the evidence for every sentence. With several languages it prints one line per language: f_s with its 95 %
+    interval, the verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a
+    system, a file or a parser model is replaced by the language code.
     """
     loading = options.translator_options(locals())
 
-    from gest_dataset.commands.tables import headline_fields, show_result
+    from gest_dataset.commands.result_tables import headline_fields, show_result
     from gest_dataset.measures.gest import MASCULINE_RATE
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.translation.masculine_rates import prepare, record, run_folder
+    from gest_dataset.translation.masculine_rates import measure_as_run, prepare, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
     console.silence_libraries(models=False)
@@ -63,7 +61,7 @@ def run(
             "Standard input can hold only one language. Pass one, or a file for each: {language}.txt."
         )
 
-    def open_one(code: str) -> Experiment:
+    def open_one(code: str) -> "Experiment":
         path = None if parser_model is None else str(parser_model).replace("{language}", code)
         return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
 
@@ -82,8 +80,8 @@ def run(
     runs: dict[str, Run] = {}
     lines: list[list[str]] = []
 
-    def measure(code: str) -> Run:
-        return record(experiments[code], convention, folders[code], console.command_line())
+    def measure(code: str) -> "Run":
+        return measure_as_run(experiments[code], convention, folders[code], console.command_line())
 
     for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):
         runs[code], facts = done, done.manifest.metadata

@@ -23,8 +23,8 @@ def run(
 ) -> None:
     """Make gender-swapped pairs: the same translation, one word in the other gender.
 
-    Each sentence is translated by itself, and then in a prompt such as [bold]The woman said: "…"[/bold] to
-    get the gender that the first translation lacks. The folder loads with [bold]datasets.load_dataset(DIR,
+    Each sentence is translated on its own, and then in a prompt such as [bold]The woman said: "…"[/bold] to
+    get the other gender. The folder loads with [bold]datasets.load_dataset(DIR,
     "LANGUAGE_pairs")[/bold], without this package. Translations and parses are cached: rerun the same
     command to resume.
     """
@@ -50,7 +50,7 @@ def run(
             rows.append((reason, len(ids), left))
         rows.append(("pairs", None, left))
         columns = ("step", "left out", "left")
-        caption = f"prompt: {pairs.frame}"
+        caption = f"prompts: {pairs.prompts}"
         title = f"Pairs of {label}, {language}"
         console.show_table(title, columns, rows, caption, console=out if left else err)
         if not left:

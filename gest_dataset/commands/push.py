@@ -1,7 +1,5 @@
 """`gest push`: configs to a dataset on the Hub, and metrics to Spaces."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from gest_dataset.commands.console import err, out, show_table
@@ -23,8 +21,8 @@ def run(
 
     Without --config, push all configs that [bold]gest build[/bold] writes (none with --metrics). A single
     commit adds or replaces them and leaves the rest of the repository untouched. If nothing has changed
-    there is no commit. Rerun the same command after an error. The token is that of [bold]hf auth
-    login[/bold], or HF_TOKEN.
+    there is no commit. Rerun the same command after an error. The token comes from [bold]hf auth
+    login[/bold] or HF_TOKEN.
     """
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
@@ -51,7 +49,7 @@ def run(
             err.print(str(committed))
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: "Plan") -> None:
     out.print(f"Push to {plan.repo}{' (new)' if plan.missing else ''}:")
     show_table("", ("part", "status"), plan.parts.items())
     if plan.unaffected:

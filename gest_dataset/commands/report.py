@@ -6,7 +6,7 @@ from gest_dataset.commands.console import err
 
 
 def run(paths: list[Path], output: Path | None = None, figures: Path | None = None) -> None:
-    """Write a self-contained HTML page about runs, next to the published results.
+    """Write a self-contained HTML page that shows runs next to the published results.
 
     Several runs (models, configs, languages) are compared with each other. --figures writes each figure
     as PDF and SVG in the two column widths of a paper (7.7 and 16 cm), its numbers as CSV, and the

@@ -1,7 +1,5 @@
 """`gest score`: score a model on configs; prints tables, writes runs and a report."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -18,7 +16,7 @@ from gest_dataset.errors import ConfigError
 if TYPE_CHECKING:
     from gest_dataset.measures.result import PowerAnalysis
     from gest_dataset.models.score import Outcome
-    from gest_dataset.models.scores import ScoredRun
+    from gest_dataset.models.score_run import ScoredRun
 
 
 def run(
@@ -61,21 +59,26 @@ def run(
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
+
+    # before torch is imported, which takes seconds
+    configs: Any = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
+    if model and not power and err.is_terminal:
+        err.print(f"Loading {model} …")
+
     from gest_dataset.commands import gates
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
     from gest_dataset.models.score import score_configs
-    from gest_dataset.models.user_data import data_name, read_user_data
+    from gest_dataset.models.user_rows import data_name, read_user_rows
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, default_folder
 
     console.silence_libraries()
     limits = gates.parse_limits(gates.ABOVE, fail_above)
     limits += gates.parse_limits(gates.UNLESS_BELOW, fail_unless_below)
-    configs: Any = {} if data is not None else select_configs(config or DEFAULT_CONFIG)
     several = len(configs) > 1
     if data is not None:
-        configs = read_user_data(data, config)
+        configs = read_user_rows(data, config)
     if power:
         _show_power(_power_analyses(configs, limit), as_json)
         return
@@ -89,7 +92,7 @@ def run(
     if data is not None:
         folder = output or folder / data_name(data, config)
 
-    def show(run: ScoredRun) -> None:
+    def show(run: "ScoredRun") -> None:
         if not as_json:
             _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
@@ -123,7 +126,7 @@ def run(
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _power_analyses(configs: Any, limit: int | None) -> dict[str, PowerAnalysis]:
+def _power_analyses(configs: Any, limit: int | None) -> "dict[str, PowerAnalysis]":
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.measures import measure_of
@@ -137,7 +140,7 @@ def _power_analyses(configs: Any, limit: int | None) -> dict[str, PowerAnalysis]
     return plans
 
 
-def _show_power(plans: Mapping[str, PowerAnalysis], as_json: bool) -> None:
+def _show_power(plans: "Mapping[str, PowerAnalysis]", as_json: bool) -> None:
     from gest_dataset.measures.result import CORRELATION, TYPICAL_SPREAD
     from gest_dataset.storage import json_value
 
@@ -167,8 +170,8 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
     return [int(part) for part in text.split(",")]
 
 
-def _fields(run: ScoredRun) -> list[str]:
-    from gest_dataset.commands.tables import headline_fields
+def _fields(run: "ScoredRun") -> list[str]:
+    from gest_dataset.commands.result_tables import headline_fields
     from gest_dataset.measures import MEASURES
 
     facts = run.scores.metadata
@@ -177,7 +180,7 @@ def _fields(run: ScoredRun) -> list[str]:
     return [facts["config"], *headline, counts, "new" if run.new else "kept"]
 
 
-def _caveats(run: ScoredRun) -> list[str]:
+def _caveats(run: "ScoredRun") -> list[str]:
     from gest_dataset.builders import GROUPS
     from gest_dataset.builders.demo import NOT_VALIDATED
     from gest_dataset.measures.formatting import TOY_NOTE
@@ -189,8 +192,8 @@ def _caveats(run: ScoredRun) -> list[str]:
     return lines
 
 
-def _show_run(run: ScoredRun, verbose: bool) -> None:
-    from gest_dataset.commands import tables
+def _show_run(run: "ScoredRun", verbose: bool) -> None:
+    from gest_dataset.commands import result_tables
     from gest_dataset.measures import MEASURES
     from gest_dataset.published.models import rank_among_published
 
@@ -198,7 +201,7 @@ def _show_run(run: ScoredRun, verbose: bool) -> None:
     measure = MEASURES[facts["measure"]]
     if not run.new:
         err.print(f"{run.path} is already finished; nothing is computed again.")
-    tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}", verbose)
+    result_tables.show_result(measure, run.result, f"{facts['config']}: {facts['model']}", verbose)
     published = rank_among_published(facts, run.result)
     lines = [published.text()] if published else []
     for line in [*lines, *_caveats(run), f"{facts['scored']:,} of {facts['asked']:,} samples have a score."]:
@@ -209,7 +212,7 @@ def _show_run(run: ScoredRun, verbose: bool) -> None:
     out.print(run.scores.signature, style="dim")
 
 
-def _to_json(outcome: Outcome, page: Path | None, failures: Sequence[str]) -> Any:
+def _to_json(outcome: "Outcome", page: Path | None, failures: Sequence[str]) -> Any:
     from gest_dataset.storage import json_value
 
     runs = []

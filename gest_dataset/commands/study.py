@@ -1,7 +1,5 @@
 """`gest study`: the studies of the papers, made from the list in `study.yaml`, and two that make new data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -20,8 +18,8 @@ if TYPE_CHECKING:
 
 HELP = """Rerun the studies of the papers on any models.
 
-A study reads finished runs (folders written by gest score). It prints tables like the papers' next to the
-published numbers, and writes a page and a CSV file per table.
+A study reads finished runs (folders written by gest score). It prints the same tables as the papers, with
+the published numbers, and writes one page, and a CSV file of each table.
 """
 _TYPES: dict[str, Any] = {
     "text": str | None,
@@ -71,11 +69,11 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
         if name == "heuristics":
             _heuristics(own, folder, as_json)
         elif name == "all":
-            _show(studies.papers_study(own.get("scores")), folder, as_json)
+            _write_and_show(studies.papers_study(own.get("scores")), folder, as_json)
         else:
             if "words" in own:
                 own["words"] = _words(own["words"])
-            _show(getattr(studies, name)(**own), folder, as_json)
+            _write_and_show(getattr(studies, name)(**own), folder, as_json)
 
     run.__doc__ = text["help"]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -83,10 +81,11 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(run=run)
 
 
-def _show(study: Study, folder: Path, as_json: bool) -> None:
+def _write_and_show(study: "Study", folder: Path, as_json: bool) -> None:
+    """Write the study to its folder, and print its tables or its JSON."""
     page = study.write(folder, command_line())
     if as_json:
-        show_json(study.to_json())
+        show_json(study.to_dict())
     else:
         for table in study.tables:
             headings, rows = table.texts()
@@ -106,7 +105,7 @@ def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
     if ("draw" in values) == ("sheet" in values) or ("sheet" in values and {"runs", "swaps"} & {*values}):
         raise ConfigError("Either draw a sheet (--draw, from runs or --swaps) or evaluate one (--sheet).")
     if "sheet" in values:
-        _show(studies.heuristics(values["sheet"]), folder, as_json)
+        _write_and_show(studies.heuristics(values["sheet"]), folder, as_json)
         return
     sheet = values.pop("draw")
     counts = studies.draw_sheet(sheet, **values)

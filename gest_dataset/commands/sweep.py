@@ -1,7 +1,5 @@
 """`gest sweep`: many models on many configs, and a leaderboard."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
@@ -79,7 +77,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
+def _run(cells: "Sequence[Cell]", output: Path, engine: "Engine") -> "list[Cell]":
     from gest_dataset.sweep.run import DONE, FAILED, LEFT_OUT, sweep
 
     total = sum(cell.status != LEFT_OUT for cell in cells)
@@ -94,7 +92,7 @@ def _run(cells: Sequence[Cell], output: Path, engine: Engine) -> list[Cell]:
     return list(finished.values())
 
 
-def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dict[str, str]:
+def _build_leaderboard(suite: "Suite", output: Path, cells: "Sequence[Cell]") -> dict[str, str]:
     """Write the leaderboard, print the first models of each config, and return damaged runs."""
     from gest_dataset.sweep.leaderboard import scores_by_config, write_leaderboard
     from gest_dataset.sweep.run import FAILED, LEFT_OUT, PAGE
@@ -114,7 +112,7 @@ def _build_leaderboard(suite: Suite, output: Path, cells: Sequence[Cell]) -> dic
     return {f"{line['name']}/{line['config']}": line["reason"] for line in lines if line["status"] == FAILED}
 
 
-def _estimate(suite: Suite, output: Path | None) -> None:
+def _estimate(suite: "Suite", output: Path | None) -> None:
     """Print what is left to do, with the time and cost by the finished cells of each model."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.sweep.run import DONE, TO_DO, list_cells, seconds_per_sample

@@ -1,7 +1,5 @@
 """`gest translate`: translate GEST or other sentences from English."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,7 +61,7 @@ def run(
     texts = sentences["sentence"].to_list()
     tables, rows, problems = [], [], {}
 
-    def work(code: str) -> Translated:
+    def work(code: str) -> "Translated":
         return translate_all(texts, translators[code], code, store=store)
 
     languages = list(translators)

@@ -26,7 +26,7 @@ from gest_dataset.custom.language import language_of
 from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
-from gest_dataset.data.tables import read_table
+from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import ConfigError, DataError, SourceError
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
@@ -124,7 +124,7 @@ def files_by_language(data: Path) -> dict[str, list[Path]]:
 
 def read_lines(path: Path) -> pd.DataFrame:
     """The stereotypes and texts of a file; a missing text is empty."""
-    table = read_table(path)
+    table = read_user_table(path)
     names = {name.casefold(): name for name in table.columns}
     for name in ("stereotype_id", *_TEXTS):
         if name not in names:

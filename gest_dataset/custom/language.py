@@ -17,14 +17,14 @@ import pandas as pd
 import regex
 import yaml
 
-from gest_dataset import builders, languages, user_data
+from gest_dataset import added_data, builders, languages
 from gest_dataset.builders import FOLDER
 from gest_dataset.builders.config import FAMILIES, Config, Row
 from gest_dataset.builders.gest import sentence_id, stereotype_cells
-from gest_dataset.builders.pairs import MERGED, pair_row
+from gest_dataset.builders.pairs import MERGED, SEVERAL_WORDS, pair_row
 from gest_dataset.builders.words import composed
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
-from gest_dataset.data.tables import Table, read_table
+from gest_dataset.data.user_tables import Table, read_user_table
 from gest_dataset.errors import ConfigError, DataError, import_extra
 from gest_dataset.gender import detect
 from gest_dataset.gender import grammar as grammars
@@ -36,7 +36,8 @@ from gest_dataset.translation.sentences import GestSentence, gest_sentences
 
 REPORT = "rejected.csv"
 UNKNOWN_LICENCE = "unknown"
-_REPORT_COLUMNS = ("file", "row", "reason", "system", "id", "source", "translation", "masculine", "feminine")
+_TEXT_COLUMNS = ("source", "stereotype", "translation", "masculine", "feminine")
+_REPORT_COLUMNS = ("file", "row", "reason", "system", "id", *_TEXT_COLUMNS)
 _CARD = FAMILIES["custom"]  # with gaps for facts about the language
 _CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
 # The column names that stand for a field, best first
@@ -51,6 +52,10 @@ DUPLICATE = "a duplicate"
 ENGLISH = "still English"
 SCRIPT = "in another script"
 WRONG_GENDER = "a variant has the other gender, according to the rules"
+_ADVICE = {
+    SEVERAL_WORDS: "If several words show the gender, use --max-words.",
+    SCRIPT: "If that is the right script, use --script.",
+}
 # Bounds that real translations set (docs/add-a-language.md)
 _MAX_SOURCE_WORDS = 0.5  # share of words that are in the source: names, *stand-up*, *model*
 _MAX_ENGLISH_WORDS = 0.6  # share of words that occur in GEST: *a*, *on*, *me*
@@ -84,6 +89,16 @@ class FileRows:
         """The number of rejected rows by reason."""
         return Counter(row["reason"] for row in self.rejected)
 
+    @property
+    def accepted(self) -> int:
+        """The number of rows that are in the config, alone or merged with the same pair."""
+        return self.number - len({row["row"] for row in self.rejected if row["reason"] != MERGED})
+
+    @property
+    def advice(self) -> str:
+        """What to do if some of the reasons are mistaken."""
+        return " ".join(text for reason, text in _ADVICE.items() if self.reasons[reason])
+
 
 @dataclass(frozen=True)
 class AddedLanguage:
@@ -91,7 +106,7 @@ class AddedLanguage:
 
     language: Language
     configs: tuple[Config, ...]
-    files: Mapping[str, FileRows]  # by kind: `translations` and `pairs`
+    files: Mapping[str, FileRows] = field(repr=False)  # by kind: `translations` and `pairs`
     confirmed: int | None  # pairs whose genders the rules confirm; None if they were not checked
     report: Path  # the CSV file with the rejected rows
 
@@ -117,7 +132,7 @@ def language_of(
     given = {key: value for key, value in given.items() if value is not None}
     language = dataclasses.replace(language, **given)
     if not is_script(language.script):
-        raise ConfigError(f"{language.script!r} is not a script of ISO 15924. Use --script, such as Deva.")
+        raise ConfigError(f"{language.script!r} is not an ISO 15924 script. Pass one, such as --script Deva.")
     return language
 
 
@@ -149,7 +164,8 @@ def add_language(
     """
     language = language_of(code, name, family, script)
     paths = {"translations": translations, "pairs": variants}
-    tables = {kind: read_table(Path(path).expanduser()) for kind, path in paths.items() if path is not None}
+    given = {kind: Path(path).expanduser() for kind, path in paths.items() if path is not None}
+    tables = {kind: read_user_table(path) for kind, path in given.items()}
     if not tables:
         raise ConfigError("Pass a file of translations, of variants, or both.")
     rules = None if rules is None else Path(rules).expanduser()
@@ -166,9 +182,8 @@ def add_language(
             confirmed = _check_genders(grammar, read, language.code, parser, parser_model)
         if not read.rows:
             reasons = ", ".join(f"{number:,} {reason}" for reason, number in read.reasons.most_common(3))
-            raise DataError(
-                f"{read.path}: none of its {read.number:,} rows is usable, so nothing was added: {reasons}."
-            )
+            problem = f"none of its {read.number:,} rows is usable, so nothing was added: {reasons}."
+            raise DataError(f"{read.path}: {problem} {read.advice}".rstrip())
     languages.add(language, replace)
     words = "one word" if max_words == 1 else f"at most {max_words} words"
     facts = asdict(language) | {"family": f", {language.family}" if language.family else "", "words": words}
@@ -189,7 +204,7 @@ def add_language(
     configs = add_configs([(one, files[one.kind].rows) for one in new], replace)
     if rules is not None:
         grammars.add_rules(language.code, rules, replace)
-    report = Path(report or user_data.user_data_folder() / FOLDER / configs[0].name / REPORT).expanduser()
+    report = Path(report or added_data.gest_home() / FOLDER / configs[0].name / REPORT).expanduser()
     lines = [{"file": read.path.name, **row} for read in files.values() for row in read.rejected]
     cells = ([line.get(column, "") for column in _REPORT_COLUMNS] for line in lines)
     write_file(report, csv_text(_REPORT_COLUMNS, cells))
@@ -199,14 +214,14 @@ def add_language(
 def remove_language(code: str) -> list[str]:
     """Remove a language that was added: its configs (whose names are returned), its rules and itself."""
     names = [f"{code}_{kind}" for kind in TEXTS]
-    stored = [name for name in names if (user_data.user_data_folder() / FOLDER / name).exists()]
+    stored = [name for name in names if (added_data.gest_home() / FOLDER / name).exists()]
     if not stored:
         raise ConfigError(f"No data was added for {code!r}.")
     for name in stored:
         remove_config(name)
     grammars.delete_rules(code)
     used = {language for config in builders.CONFIGS.values() for language in config.languages}
-    if languages.is_custom(code) and code not in used:
+    if code not in used and (added_data.gest_home() / languages.FOLDER / code).exists():
         languages.remove(code)
     return stored
 
@@ -266,6 +281,7 @@ class RowReader:
         frame.index += 1
         if "language" in frame:
             frame = frame[frame["language"] == code]
+        frame = frame[frame.map(str.strip).any(axis="columns")]
         if frame.empty:
             raise DataError(f"{table.path} has no rows in {code!r}.")
         result = FileRows(table.path, columns, len(frame))
@@ -295,6 +311,10 @@ class RowReader:
         for column in sorted(table.columns, key=lambda column: column not in mapping):
             by_name.setdefault(mapping.get(column) or column.strip().casefold(), column)
         known = COLUMNS | {"translation": [*COLUMNS["translation"], self.language.code.casefold()]}
+        fields = {name for names in known.values() for name in names}
+        if unknown := set(mapping.values()) - fields:
+            wrong, offered = ", ".join(sorted(unknown)), ", ".join(COLUMNS)
+            raise ConfigError(f"{wrong!r} is not a field. Use --map COLUMN=FIELD with one of {offered}.")
         columns = {}
         for target, names in known.items():
             if present := [by_name[name] for name in names if name in by_name]:
@@ -338,7 +358,9 @@ class RowReader:
 
     def _match(self, cells: Mapping[str, str]) -> list[tuple[GestSentence, str]] | str:
         """The sentences that a row is about, each with its text in the release that the row quotes."""
-        name, source, stereotype = (cells.get(key, "").strip() for key in ("id", "source", "stereotype"))
+        source = cells.get("source", "").strip()
+        # pandas writes 9 as 9.0 if another cell of the column is empty
+        name, stereotype = (cells.get(key, "").strip().removesuffix(".0") for key in ("id", "stereotype"))
         named = self._by_id.get(sentence_id(int(name)) if regex.fullmatch("[0-9]{1,4}", name) else name)
         text = source or (named.text if named else "")
         matches = list(self._by_text.get(_normalise(text), {}).values())

@@ -8,7 +8,7 @@ from io import BytesIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gest_dataset import builders, user_data
+from gest_dataset import added_data, builders
 from gest_dataset.builders import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.builders.config import KIND_FIELDS, Config, Family, Row, features_of
 from gest_dataset.errors import ConfigError
@@ -49,17 +49,20 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
         pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
         digest = hashlib.sha256(buffer.getvalue()).hexdigest()
         metadata = {**asdict(new), "rows": len(encoded), "sha256": digest}
-        folder = user_data.user_data_folder() / FOLDER / new.name
+        folder = added_data.gest_home() / FOLDER / new.name
         existing = builders.CONFIGS.get(new.name)
         same = existing and existing.custom and existing.custom.digest == metadata_digest(metadata)
         if folder.exists() and not replace and not same:
-            raise ConfigError(f"{new.name} already exists with different rows. Use --replace to replace it.")
+            other = "rows"
+            if existing and existing.custom and existing.custom.path.stem == digest:
+                other = "facts, such as the licence"
+            raise ConfigError(f"{new.name} already exists with different {other}. Use --replace.")
         prepared.append((folder, metadata, buffer.getvalue()))
-    with folder_lock(user_data.user_data_folder()):
+    with folder_lock(added_data.gest_home()):
         for folder, metadata, content in prepared:
             file = folder / f"{metadata['sha256']}.parquet"
             write_file(file, content)
-            write_json(folder / user_data.METADATA, metadata)
+            write_json(folder / added_data.METADATA, metadata)
             for old in set(folder.glob("*.parquet")) - {file}:
                 old.unlink()
     builders.refresh()
@@ -68,8 +71,8 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
 
 def remove_config(name: str) -> None:
     """Remove a custom config, even if it is damaged."""
-    if not NAME.fullmatch(name) or not (user_data.user_data_folder() / FOLDER / name).exists():
+    if not NAME.fullmatch(name) or not (added_data.gest_home() / FOLDER / name).exists():
         added = ", ".join(builders.GROUPS.get(GROUP, ())) or "none"
         raise ConfigError(f"{name!r} is not a config that you added. Added configs: {added}.")
-    user_data.remove(FOLDER, name)
+    added_data.remove(FOLDER, name)
     builders.refresh()

@@ -14,17 +14,7 @@ import pyarrow.parquet as pq
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.builders.builder import config_tables
 from gest_dataset.builders.config import Config
-from gest_dataset.data import sources
-from gest_dataset.data.folder import (
-    BENCHMARK,
-    CARD,
-    DATA_FILE,
-    SUMS,
-    config_path,
-    is_intact,
-    read_checksums,
-    write_config,
-)
+from gest_dataset.data import folder, sources
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.storage import LOCK, check_folder, is_temporary
 from gest_dataset.version import __version__
@@ -33,7 +23,7 @@ SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
 HOMEPAGE = "https://pypi.org/project/gest-dataset/"
 _METADATA_KEY = b"gest"
 # Metadata file -> a text that it contains if `gest build` wrote it
-_SIGNATURES = {CARD: SIGNATURE, BENCHMARK: HOMEPAGE}
+_SIGNATURES = {folder.CARD: SIGNATURE, folder.BENCHMARK: HOMEPAGE}
 
 
 @dataclass(frozen=True)
@@ -63,13 +53,13 @@ def build_config(config: Config, out: Path) -> tuple[Built, bool]:
     schema = config.features.arrow_schema
     schema = schema.with_metadata({**schema.metadata, _METADATA_KEY: json.dumps(metadata).encode()})
     table = pa.concat_tables(tables).cast(schema)
-    path = write_config(out, config.name, table)
+    path = folder.write_config(out, config.name, table)
     return Built(config, path, table.num_rows, dict(dropped), current), True
 
 
 def find_built(config: Config, out: Path) -> Built | None:
     """The config in a folder, if an earlier build wrote it and it is intact."""
-    path = config_path(out, config.name)
+    path = folder.config_path(out, config.name)
     if not path.exists():
         return None
     content = path.read_bytes()
@@ -81,7 +71,7 @@ def find_built(config: Config, out: Path) -> Built | None:
         raise OutputError(
             f"{path} was not written by `gest build`. Remove it, or pass another folder to --output."
         )
-    if not is_intact(out, config.name, content):
+    if not folder.is_intact(out, config.name, content):
         return None
     facts = json.loads(metadata.metadata[_METADATA_KEY])
     return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
@@ -101,10 +91,10 @@ def check_build_folder(out: Path) -> None:
 def _is_ours(path: Path) -> bool:
     if path.name in {LOCK, ".git", ".gitattributes"}:
         return True
-    if path.name == SUMS:
-        return bool(read_checksums(path.parent))
+    if path.name == folder.SUMS:
+        return bool(folder.read_checksums(path.parent))
     if path.is_dir():
         return path.name in CONFIGS and all(
-            child.name == DATA_FILE or is_temporary(child) for child in path.iterdir()
+            child.name == folder.DATA_FILE or is_temporary(child) for child in path.iterdir()
         )
     return path.name in _SIGNATURES and _SIGNATURES[path.name].encode() in path.read_bytes()

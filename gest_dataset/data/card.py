@@ -18,7 +18,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import SIGNATURE, Built, all_built
-from gest_dataset.data.folder import CARD, read_table
+from gest_dataset.data.folder import CARD, read_parquet
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import write_file
 from gest_dataset.version import __version__
@@ -90,7 +90,8 @@ def _licence_table(families: Sequence[Family], configs: Sequence[Config]) -> lis
         source = re.sub(r"^https?://[^/]+/(?:project/)?(.*?)/?$", link, family.homepage)
         entries = papers([family])
         names = [_paper(entry, with_links=entry not in linked) for entry in entries]
-        table.append([family.title, "; ".join(licences), source, ", ".join(filter(None, names))])
+        licence = "; ".join(licences).replace("not stated; not stated (", "not stated (")
+        table.append([family.title, licence, source, ", ".join(filter(None, names))])
         linked.update([family.homepage, *entries])
     return table
 
@@ -108,16 +109,16 @@ def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[
     members = [config for config in configs if config.family == family]
     for fields, home in described.items():
         if alike := [config for config in members if tuple(config.fields) == fields]:
-            own, repeated = {}, defaultdict(list)
+            new_fields, repeated = {}, defaultdict(list)
             for name, field in alike[0].fields.items():
-                place, first = places[name, field.meaning]
-                if (place, first) == (family, fields):
-                    own[name] = field
+                owner, first = places[name, field.meaning]
+                if (owner, first) == (family, fields):
+                    new_fields[name] = field
                 else:
-                    repeated["above" if place == family else f"in *{place.title}*"].append(name)
+                    repeated["above" if owner == family else f"in *{owner.title}*"].append(name)
             # a name for all languages: stereoset_LANG_intrasentence
             names = [config.name.replace(f"_{config.languages[0]}_", "_LANG_") for config in alike]
-            groups.append((home, list(dict.fromkeys(names)), own, repeated))
+            groups.append((home, list(dict.fromkeys(names)), new_fields, repeated))
     return _block(
         "family",
         family=family,
@@ -149,7 +150,7 @@ def _paper(entry: str, *, with_links: bool) -> str:
 
 def _example(built: Built) -> str:
     """The first row of a config as JSON, a field per line."""
-    row = read_table(built.path).slice(0, 1).to_pylist()[0]
+    row = read_parquet(built.path).slice(0, 1).to_pylist()[0]
     lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in row.items())
     return f"Example (`{built.config.name}`):\n\n```json\n{{\n{lines}\n}}\n```"
 

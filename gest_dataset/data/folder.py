@@ -20,13 +20,13 @@ DATA_FILE = "test-00000-of-00001.parquet"
 _LINE = re.compile(rf"([0-9a-f]{{64}})  ([\w-]+)/{re.escape(DATA_FILE)}")
 
 
-def write_table(path: Path, table: pa.Table) -> None:
+def write_parquet(path: Path, table: pa.Table) -> None:
     """Write a Parquet file atomically."""
     with atomic_path(path) as partial:
         pq.write_table(table, partial, write_page_checksum=True)
 
 
-def read_table(source: Path | pa.NativeFile) -> pa.Table:
+def read_parquet(source: Path | pa.NativeFile) -> pa.Table:
     """Read a Parquet file; a damaged page is an OSError.
 
     In this thread only: Arrow's read-ahead threads can abort a process that ends meanwhile
@@ -44,7 +44,7 @@ def config_path(folder: Path, config: str) -> Path:
 def write_config(folder: Path, config: str, table: pa.Table) -> Path:
     """Write the file of a config, then its checksum."""
     path = config_path(folder, config)
-    write_table(path, table)
+    write_parquet(path, table)
     sums = {**read_checksums(folder), config: _sha256(path.read_bytes())}
     write_file(folder / SUMS, "".join(f"{sums[name]}  {name}/{DATA_FILE}\n" for name in sorted(sums)))
     return path

@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 
 import yaml
 
+from gest_dataset.added_data import gest_home
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.tokens import Token
 from gest_dataset.storage import write_file
-from gest_dataset.user_data import user_data_folder
 
 _T = TypeVar("_T")
 Words = frozenset[str]
@@ -211,12 +211,12 @@ def _genders(value: Any, where: str) -> dict[str, str]:
 
 def languages() -> list[str]:
     """The languages that have rules: those of this package and those that users added."""
-    added = {path.stem for path in (user_data_folder() / "rules").glob("*.yaml")}
+    added = {path.stem for path in (gest_home() / "rules").glob("*.yaml")}
     return [*LANGUAGES, *sorted(added - set(LANGUAGES))]
 
 
 def _grammar_file(language: str) -> Path:
-    folder = _FOLDER if language in LANGUAGES else user_data_folder() / "rules"
+    folder = _FOLDER if language in LANGUAGES else gest_home() / "rules"
     return folder / f"{language}.yaml"
 
 
@@ -224,7 +224,8 @@ def load_grammar(language: str) -> Grammar:
     """The grammar of a language."""
     if language not in languages():
         raise ConfigError(
-            f"There are no gender rules for {language!r}; choose one of {', '.join(languages())}."
+            f"There are no gender rules for {language!r}; choose one of {', '.join(languages())}, "
+            "or add your own with gest add-language --rules."
         )
     path = _grammar_file(language)
     return _read_cached(path, path.stat().st_mtime_ns)

@@ -12,6 +12,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import GestError
 from gest_dataset.gender.parsers.conllu import Parser, ParserError, parse_conllu
 from gest_dataset.gender.tokens import Token, Tree
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.progress import ProgressWriter
 
 DEFAULT_CACHE = Path(HF_HOME) / "gest" / "parses.sqlite3"
@@ -32,7 +33,6 @@ _ENGLISH_WORDS = frozenset(_ENGLISH.split())
 _GARBLED = re.compile(
     "\ufffd|[ÃÂÄÅÐÑ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u2122]|â€"
 )
-_CYRILLIC_ONLY = frozenset({"be", "bg", "ru", "uk"})
 _CYRILLIC_LETTERS = "а б в г д ђ е ж з и ј к л љ м н њ о п р с т ћ у ф х ц ч џ ш"
 _LATIN_LETTERS = "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č dž š"
 _SERBIAN = dict(zip(_CYRILLIC_LETTERS.split(), _LATIN_LETTERS.split(), strict=True))
@@ -109,7 +109,8 @@ def problem(text: str, language: str) -> str:
     """The reason why the rules cannot judge a text, or the empty string."""
     if damaged := damage(text):
         return damaged
-    if language in _CYRILLIC_ONLY and not _CYRILLIC.search(text):
+    cyrillic = language in LANGUAGES and LANGUAGES[language].script == "Cyrl" and language != "sr"
+    if cyrillic and not _CYRILLIC.search(text):
         return "not translated: no Cyrillic letter"
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
     english = sum(word in _ENGLISH_WORDS for word in words)

@@ -3,6 +3,7 @@
 Inspect imports this module at every start, so slow imports are inside functions.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,7 +88,9 @@ def choice_rates() -> Metric:
         result = compute_result(measure, table, None)
         bounds = [f"{name}{end}" for name in _WITH_BOUNDS for end in ("_low", "_high")]
         refused = sum(row["problem"] == REFUSED for row in rows) / len(rows)
-        return {**{name: float(result[name]) for name in [*measure.numbers, *bounds]}, "refused": refused}
+        # without a readable answer, there is no `letter_following`
+        numbers = {name: float(result.get(name, math.nan)) for name in [*measure.numbers, *bounds]}
+        return {**numbers, "refused": refused}
 
     return rates
 

@@ -36,7 +36,7 @@ RATES = ("g_s", "g_s_low", "g_s_high")
 _GROUPS = ("pairs", "neutral")  # measures with one task per language; a group averages their g_s
 
 
-class Sample(NamedTuple):
+class TaskScore(NamedTuple):
     """A score with everything that the statistic needs."""
 
     measure: str
@@ -71,7 +71,8 @@ def write_tasks(
         else:
             left_out[name] = "compares more than two texts"
     if not by_measure:
-        raise SettingError(f"No config is left: {'; '.join(dict.fromkeys(left_out.values()))}.")
+        reasons = "; ".join(dict.fromkeys(left_out.values()))
+        raise SettingError(f"None of the configs suits lm_eval: {reasons}.")
     tasks = [
         (task_name(config), config, f"gest_{measure}" if measure in _GROUPS and names[1:] else "")
         for measure, names in by_measure.items()
@@ -158,15 +159,15 @@ def split_template(sentence: str, template: Template) -> tuple[str, list[str]]:
 
 def process_results(
     doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]
-) -> dict[str, float | Sample]:
+) -> dict[str, float | TaskScore]:
     """Return the log ratio of a document, and its sample for the rates."""
     (masculine, _), (feminine, _) = results
     log_ratio = masculine - feminine
-    values = {name: doc[name] for name in Sample._fields if name != LOG_RATIO}
-    return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, Sample(**values, log_ratio=log_ratio))}
+    values = {name: doc[name] for name in TaskScore._fields if name != LOG_RATIO}
+    return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, TaskScore(**values, log_ratio=log_ratio))}
 
 
-def _rate(name: str) -> Callable[[Sequence[Sample]], float]:
+def _rate(name: str) -> Callable[[Sequence[TaskScore]], float]:
     """The function that returns the stereotype rate (over several templates their mean) or a bound of it."""
     return lambda samples: _rates(tuple(samples))[name]
 
@@ -175,7 +176,7 @@ g_s, g_s_low, g_s_high = map(_rate, RATES)
 
 
 @lru_cache(maxsize=1)  # lm-eval asks for the three rates of a task one after the other
-def _rates(samples: tuple[Sample, ...]) -> dict[str, float]:
+def _rates(samples: tuple[TaskScore, ...]) -> dict[str, float]:
     """Return the numbers of `gest score` for these samples."""
     scored = [sample for sample in samples if math.isfinite(sample.log_ratio)]
     if len(scored) < len(samples):
@@ -187,7 +188,7 @@ def _rates(samples: tuple[Sample, ...]) -> dict[str, float]:
         return dict.fromkeys(RATES, math.nan)
     measure = MEASURES[scored[0].measure]
     assert measure.probe is not None
-    columns = dict(zip(Sample._fields, zip(*scored, strict=True), strict=True))
+    columns = dict(zip(TaskScore._fields, zip(*scored, strict=True), strict=True))
     table = pa.table(
         {
             "id": columns["id"],

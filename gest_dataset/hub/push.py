@@ -23,7 +23,7 @@ from gest_dataset.builders import CONFIGS, get_config, select_configs
 from gest_dataset.builders.config import Config
 from gest_dataset.data.build import Built, build_config
 from gest_dataset.data.card import built_header, card_sections, size_category
-from gest_dataset.data.folder import CARD, DATA_FILE, read_table, write_config
+from gest_dataset.data.folder import CARD, DATA_FILE, read_parquet, write_config
 from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
 from gest_dataset.hub.repository import MAIN, UNCHANGED, Branch, Committed, Files, Repo, commit, hub_client
 
@@ -140,7 +140,7 @@ def metric_files() -> dict[str, Files]:
 def _build(config: Config, folder: Path) -> Built:
     """Build a config, without the metadata of this version: the same rows are the same bytes."""
     built, _ = build_config(config, folder)
-    table = read_table(built.path)
+    table = read_parquet(built.path)
     metadata = {key: value for key, value in table.schema.metadata.items() if key != b"gest"}
     write_config(folder, config.name, table.replace_schema_metadata(metadata))
     return built

@@ -183,28 +183,29 @@ def commit(
     return with_retries(repo, attempt)
 
 
-def with_retries(repo: Repo, attempt: Callable[[int], T], number: int = 0) -> T:
+def with_retries(repo: Repo, attempt: Callable[[int], T]) -> T:
     """Call `attempt` with its number until it succeeds; raise a HubError if it cannot."""
-    try:
-        return attempt(number)
-    except (_HTTPError, OSError, RuntimeError) as error:  # uploads wrap the client's errors
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, _HTTPError):
-            cause = cause.__cause__
-        response = cause.response if isinstance(cause, errors.HfHubHTTPError) else None
-        status = None if response is None else response.status_code
-        headers = {} if response is None else response.headers
-        is_temporary = cause is not None if status is None else status in _TEMPORARY or status >= 500
-        problem = _hub_error(cause or error, status, repo, is_temporary)
-    limit, wait = parse_ratelimit_headers(headers), parse_retry_after(headers)
-    if limit is not None and limit.remaining == 0:
-        wait = float(limit.reset_in_seconds)
-    if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
-        raise problem  # outside of the handler: the client's error holds the request with the token
-    delay = RETRY.delay(number, wait)
-    logger.warning("%s: retrying in %.0f s (%s)", repo, delay, status or "no connection")
-    sleep(delay)
-    return with_retries(repo, attempt, number + 1)
+    for number in range(RETRY.retries + 1):
+        try:
+            return attempt(number)
+        except (_HTTPError, OSError, RuntimeError) as error:  # uploads wrap the client's errors
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, _HTTPError):
+                cause = cause.__cause__
+            response = cause.response if isinstance(cause, errors.HfHubHTTPError) else None
+            status = None if response is None else response.status_code
+            headers = {} if response is None else response.headers
+            is_temporary = cause is not None if status is None else status in _TEMPORARY or status >= 500
+            problem = _hub_error(cause or error, status, repo, is_temporary)
+        limit, wait = parse_ratelimit_headers(headers), parse_retry_after(headers)
+        if limit is not None and limit.remaining == 0:
+            wait = float(limit.reset_in_seconds)
+        if not is_temporary or number == RETRY.retries or (wait or 0) > RETRY.longest_retry_after:
+            raise problem  # outside of the handler: the client's error holds the request with the token
+        delay = RETRY.delay(number, wait)
+        logger.warning("%s: retrying in %.0f s (%s)", repo, delay, status or "no connection")
+        sleep(delay)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _hub_error(error: BaseException, status: int | None, repo: Repo, is_temporary: bool) -> HubError:

@@ -20,7 +20,7 @@ from huggingface_hub.utils import yaml_dump  # type: ignore[attr-defined]
 from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config
 from gest_dataset.data.build import HOMEPAGE, build_config
-from gest_dataset.data.folder import BENCHMARK, DATA_FILE, read_table
+from gest_dataset.data.folder import BENCHMARK, DATA_FILE, read_parquet
 from gest_dataset.data.rows import hash_of
 from gest_dataset.data.sources import REPO_VARIABLE, hub_repository
 from gest_dataset.errors import ConfigError, HubError, SettingError
@@ -168,11 +168,11 @@ def _read_dataset(source: Repo, runs: Iterable[Run]) -> tuple[str | None, dict[s
 
 def _check_rows(run: Run, source: Repo, content: bytes) -> None:
     """Refuse a run on other rows than those of the dataset."""
-    config, theirs = run.manifest.config, read_table(pa.BufferReader(content))
+    config, theirs = run.manifest.config, read_parquet(pa.BufferReader(content))
     accepted = hash_of(datasets.Dataset(theirs))  # of a run that has read the rows from the Hub (GEST_REPO)
     if config in CONFIGS and accepted != run.manifest.data_fingerprint:
         with tempfile.TemporaryDirectory(prefix="gest-results-") as folder:
-            ours = read_table(build_config(CONFIGS[config], Path(folder))[0].path)
+            ours = read_parquet(build_config(CONFIGS[config], Path(folder))[0].path)
         accepted = fingerprint(CONFIGS[config]) if ours.equals(theirs) else accepted
     if accepted != run.manifest.data_fingerprint:
         raise HubError(

@@ -35,14 +35,16 @@ NUMBERS: dict[str, str] = {
 
 def measure_of(fields: Sequence[str], config: str) -> tuple[Measure, Probe]:
     """The first measure whose probe reads these fields, and that probe."""
+    if "translation" in fields:
+        raise SettingError(f"{config} cannot be scored: measure translations with gest masculine-rate.")
     missing = []
     for measure in MEASURES.values():
         if measure.probe is not None:
             lacking = measure.probe.fields - set(fields)
             if not lacking:
                 return measure, measure.probe
-            missing.append(f"- {measure.name}: {', '.join(sorted(lacking))}")
+            missing.append((len(lacking), f"- {measure.name}: {', '.join(sorted(lacking))}"))
     raise SettingError(
         f"{config} cannot be scored: its fields are {', '.join(fields)}. Missing fields by probe:\n"
-        + "\n".join(missing)
+        + "\n".join(line for _, line in sorted(missing))
     )

@@ -5,7 +5,6 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-MANY_INTERVALS_NOTE = "Each interval covers its own number at 95 %: about one in twenty misses by chance."
 TOY_NOTE = "a toy model: its numbers are not findings"
 _MAX_EXTRA_DIGITS = 12
 

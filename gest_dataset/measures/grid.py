@@ -1,7 +1,5 @@
 """A result as a table of estimates, for the terminal, the report and LaTeX."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,7 +41,7 @@ class Estimate(NamedTuple):
         return format_number(self.value), self.interval_text if bounded else format_number(None)
 
     @classmethod
-    def of(cls, result: Mapping[str, Any], name: str, index: int | None = None) -> Estimate:
+    def of(cls, result: Mapping[str, Any], name: str, index: int | None = None) -> "Estimate":
         """Read `name`, `name_low` and `name_high` from a result (at `index` if they are lists)."""
         values = [result.get(f"{name}{end}") for end in ("", "_low", "_high")]
         if index is not None:
@@ -51,7 +49,7 @@ class Estimate(NamedTuple):
         return cls(*(math.nan if value is None else float(value) for value in values))
 
     @classmethod
-    def exact(cls, value: float | None) -> Estimate:
+    def exact(cls, value: float | None) -> "Estimate":
         """A number without an interval: both bounds equal the value."""
         return cls(*[math.nan if value is None else float(value)] * 3)
 

@@ -36,14 +36,6 @@ TOO_FEW_SAMPLES = "Too few samples"
 _RECORDS: dict[str, dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("measures.yaml").read_text(encoding="utf-8")
 )
-_SENTENCES = Environment()
-_SENTENCES.filters |= {
-    "number": format_number,
-    "percent": format_percent,
-    "missing": lambda counts: ", ".join(str(n) for n, count in enumerate(counts, start=1) if not count),
-}
-_SENTENCES.tests["finite"] = lambda value: isinstance(value, (int, float)) and math.isfinite(value)
-_template = cache(_SENTENCES.from_string)
 
 
 @dataclass(frozen=True)
@@ -79,9 +71,9 @@ class Unit:
 class Pairing:
     """How two runs are compared: the measure of `statistics.compare`, its columns, and the group column."""
 
-    measure: str
+    statistic: str
     columns: Sequence[str]
-    strata: str | None
+    group_column: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,13 +153,18 @@ def load_measure(
     *,
     value: Callable[[pa.Table], Floats],
     topic: Callable[[Row, Row], str],
+    statistic: Callable[..., dict[str, Any]],
+    grid: Callable[[Result], Grid],
+    probe: Probe | None = None,
     inputs: InputBuilder | None = None,
-    **functions: Any,
 ) -> Measure:
     """A measure with its entry in measures.yaml; `inputs` are columns of the score table if not given."""
     record = _RECORDS[name]
     return Measure(
         name=name,
+        probe=probe,
+        statistic=statistic,
+        grid=grid,
         inputs=inputs
         or (lambda table, _: {key: table[column].to_pylist() for key, column in record["inputs"].items()}),
         numbers=record["numbers"],
@@ -179,7 +176,6 @@ def load_measure(
         texts={part: record.get(part, ()) for part in ("describe", "undefined", "uncertainty", "placebo")},
         methods=" ".join(record["methods"]),
         families=[FAMILIES[family] for family in record["families"]],
-        **functions,
     )
 
 
@@ -206,4 +202,12 @@ def label_values(column: str) -> Callable[[pa.Table], Floats]:
     return value
 
 
+_SENTENCES = Environment()
+_SENTENCES.filters |= {
+    "number": format_number,
+    "percent": format_percent,
+    "missing": lambda counts: ", ".join(str(n) for n, count in enumerate(counts, start=1) if not count),
+}
+_SENTENCES.tests["finite"] = lambda value: isinstance(value, (int, float)) and math.isfinite(value)
 _SENTENCES.globals |= {"interval": Estimate.of, "extremes": certain_extremes, "ranking": rank_among_published}
+_template = cache(_SENTENCES.from_string)

@@ -23,7 +23,7 @@ from gest_dataset.statistics.bootstrap import deviation_of_squares, standardised
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.simultaneous import families, rank_bounds
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, LN_Q, exp, resample_templates, template_squares
-from gest_dataset.statistics.verdict import relative_error, smallest_detectable, verdict
+from gest_dataset.statistics.verdict import smallest_detectable, standard_error_in_sds, verdict
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE, permutation_p
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -256,7 +256,7 @@ def power_analysis(measure: Measure, rows: datasets.Dataset) -> PowerAnalysis:
             scaled = MALE_MINUS_FEMALE * measure.contrast.get("factor", 1.0)
             weights = dict(zip(STEREOTYPES, scaled.tolist(), strict=True))
     sizes = Counter(group for group, _ in set(zip(groups, units, strict=True)))
-    error = relative_error(list(weights.values()), [sizes[group] for group in weights])
+    error = standard_error_in_sds(list(weights.values()), [sizes[group] for group in weights])
     head = measure.headlines[0]
     single = smallest_detectable(error, head.zone)
     typical = head.null * math.exp(single * TYPICAL_SPREAD) if head.ratio else math.nan

@@ -1,7 +1,5 @@
 """The settings of a run, and what a model is asked for and returns, loaded here or behind a server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias

@@ -30,8 +30,9 @@ def pick_device(requested: str) -> torch.device:
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     advice = f"The device {requested!r} cannot be used. Use auto, cuda, cuda:N, mps or cpu"
-    with convert_errors(lambda error: SettingError(f"{advice} ({describe_error(error)}).")):
+    with convert_errors(lambda _: SettingError(f"{advice}.")):  # torch's list has devices without kernels
         device = torch.device(requested)
+    with convert_errors(lambda error: SettingError(f"{advice} ({describe_error(error)}).")):
         torch.empty(0, device=device)
     return device
 
@@ -93,11 +94,11 @@ def main_device(model: Any) -> torch.device:
     return torch.device(next(gpus, "cpu"))
 
 
-def is_spread(model: Any) -> bool:
+def spans_devices(model: Any) -> bool:
     """Whether the weights of a model are on more than one device."""
     return len({str(device) for device in (getattr(model, "hf_device_map", None) or {}).values()}) > 1
 
 
 def is_fixed(model: Any) -> bool:
     """Whether a model cannot be moved or converted to another number type."""
-    return is_spread(model) or bool(getattr(model, "is_quantized", False))
+    return spans_devices(model) or bool(getattr(model, "is_quantized", False))

@@ -36,7 +36,7 @@ def join(device: str, device_map: Any = None) -> str:
     if world_size() == 1:
         return device
     if ":" in device:
-        raise SettingError(f"{world_size()} processes cannot share {device}: leave out the device.")
+        raise SettingError(f"{world_size()} processes cannot share {device}: omit the device.")
     if device_map is not None:
         raise SettingError("A device map uses all GPUs in one process: run the command without the launcher.")
     # slow to import, and not needed by a single process

@@ -20,8 +20,8 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ScoringError
 from gest_dataset.models import distributed, prefix_sharing
 from gest_dataset.models.base import LogProbs, Passes
+from gest_dataset.models.forward_passes import Pass, Scorer
 from gest_dataset.models.prefix_sharing import Row
-from gest_dataset.models.scorers import Pass, Scorer
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
 from gest_dataset.progress import ProgressWriter
 
@@ -42,25 +42,25 @@ def compute_log_probs(
 
     `seed` distinguishes the random baselines of a model in the cache.
     """
-    number: dict[Input, int] = {}
+    numbers: dict[Input, int] = {}
     input_of = [
-        number.setdefault(Input(query.input_ids, query.decoder_ids, query.type_ids), len(number))
+        numbers.setdefault(Input(query.input_ids, query.decoder_ids, query.type_ids), len(numbers))
         for query in queries
     ]
-    inputs = list(number)
-    hosts = list(range(len(inputs)))
+    inputs = list(numbers)
+    host_of = list(range(len(inputs)))
     if scorer.causal:  # the pass over a longer text answers the queries of the one that it starts with
-        hosts = prefix_sharing.longest_continuations([one.input_ids for one in inputs])
-    computed = {i: inputs[i] for i in hosts}
-    rows, way = _rows(computed, scorer, batch_tokens)
+        host_of = prefix_sharing.longest_continuations([sequence.input_ids for sequence in inputs])
+    computed = {i: inputs[i] for i in host_of}
+    rows, method = _rows(computed, scorer, batch_tokens)
     # long inputs come first, so that a lack of memory shows at once
     rows.sort(key=lambda row: _sort_key(row.sequence))
-    place = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
+    row_of_input = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
     starts: list[dict[Lookup, int]] = [{} for _ in rows]  # of the values of each lookup
     sizes = [0] * len(rows)
-    asked: list[tuple[int, list[slice]]] = []
+    slices_of_queries: list[tuple[int, list[slice]]] = []
     for query, i in zip(queries, input_of, strict=True):
-        n, path = place[hosts[i]]
+        n, path = row_of_input[host_of[i]]
         pairs = zip(query.positions, query.targets, strict=True)
         lookups = [Lookup(path[p], (t,), query.normalise) for p, t in pairs]
         if query.placebo:
@@ -70,12 +70,13 @@ def compute_log_probs(
             start, size = starts[n].setdefault(lookup, sizes[n]), len(lookup.targets)
             sizes[n] = max(sizes[n], start + size)
             slices.append(slice(start, start + size))
-        asked.append((n, slices))
-    passes = [(row.sequence, list(some)) for row, some in zip(rows, starts, strict=True)]
+        slices_of_queries.append((n, slices))
+    passes = [(row.sequence, list(lookups)) for row, lookups in zip(rows, starts, strict=True)]
     values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
-    tokens, used = sum(one.size for one in computed.values()), sum(sequence.size for sequence, _ in passes)
-    work = Passes(len(queries), len(computed), tokens, used, way)
-    of_queries = [np.concatenate([values[n][some] for some in slices]) for n, slices in asked]
+    tokens = sum(sequence.size for sequence in computed.values())
+    used = sum(sequence.size for sequence, _ in passes)
+    work = Passes(len(queries), len(computed), tokens, used, method)
+    of_queries = [np.concatenate([values[n][part] for part in slices]) for n, slices in slices_of_queries]
     not_finite = "the model's values are not finite"
     return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
 
@@ -140,13 +141,13 @@ def _compute(
     keys = []
     for sequence, lookups in passes:
         ids = (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents)
-        asked = [(lookup.position, lookup.targets, lookup.normalise) for lookup in lookups]
-        keys.append(cache_key(seed, ids, asked))
+        questions = [(lookup.position, lookup.targets, lookup.normalise) for lookup in lookups]
+        keys.append(cache_key(seed, ids, questions))
     state_key = f"state-{seed}"
     cached = distributed.on_main(lambda: {} if cache is None else cache.get([*keys, state_key]))
     state = _State(**cached.pop(state_key, {}))
-    found: dict[str, Values] = {key: np.frombuffer(b64decode(text)) for key, text in cached.items()}
-    missing = [i for i, key in enumerate(keys) if key not in found]
+    computed: dict[str, Values] = {key: np.frombuffer(b64decode(text)) for key, text in cached.items()}
+    missing = [i for i, key in enumerate(keys) if key not in computed]
     few = [passes[i] for i in _two_shortest([sequence for sequence, _ in passes])]
     with _out_of_memory(few[:1]):
         scorer.check(*zip(*few, strict=True))
@@ -154,36 +155,36 @@ def _compute(
     uncommitted: dict[str, Values] = {}
     progress = ProgressWriter(len(passes), "inputs")
     hidden = None if distributed.is_main() else True  # None: shown on a terminal only
-    bar = tqdm(total=len(passes), initial=len(found), desc=name, unit="inputs", disable=hidden)
+    bar = tqdm(total=len(passes), initial=len(computed), desc=name, unit="inputs", disable=hidden)
     with bar, scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
             batches = []  # the next one of every process
             for _ in range(distributed.world_size()):
-                number = max(1, budget // passes[missing[0]][0].size) if missing else 0
-                batches.append(missing[:number])
-                missing = missing[number:]
-            own = _compute_batch([passes[i] for i in batches[distributed.rank()]], scorer, budget)
+                size = max(1, budget // passes[missing[0]][0].size) if missing else 0
+                batches.append(missing[:size])
+                missing = missing[size:]
+            own_values = _compute_batch([passes[i] for i in batches[distributed.rank()]], scorer, budget)
             new: dict[str, Values] = {}
             left: list[int] = []
-            for batch, (values, new_budget) in zip(batches, distributed.gather(own), strict=True):
-                new |= {keys[i]: some for i, some in zip(batch, values, strict=False)}
+            for batch, (values, new_budget) in zip(batches, distributed.gather(own_values), strict=True):
+                new |= {keys[i]: pass_values for i, pass_values in zip(batch, values, strict=False)}
                 left += batch[len(values) :]
                 budget = min(budget, new_budget)
             missing = [*left, *missing]
-            found |= new
+            computed |= new
             uncommitted |= new
             bar.update(len(new))
-            progress.update(len(found))
+            progress.update(len(computed))
             now = time.monotonic()
             if cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
                 state.merge(scorer.notes, scorer.dtypes)
                 spent = {"seconds": state.seconds + now - started}
-                texts = {key: b64encode(some.tobytes()).decode() for key, some in uncommitted.items()}
+                texts = {key: b64encode(array.tobytes()).decode() for key, array in uncommitted.items()}
                 cache.put({**texts, state_key: asdict(state) | spent})
                 uncommitted, last_commit = {}, now
     for notes, dtypes in distributed.gather((scorer.notes, scorer.dtypes)):
         state.merge(notes, dtypes)
-    return [found[key] for key in keys], state
+    return [computed[key] for key in keys], state
 
 
 def _compute_batch(batch: Sequence[Pass], scorer: Scorer, budget: int) -> tuple[list[Values], int]:

@@ -1,7 +1,5 @@
 """Loaded models: from a Hub id, a folder, a GGUF file or a pair of objects; their values and answers."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -21,16 +19,16 @@ from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.device import (
     BATCH_TOKENS,
     is_fixed,
-    is_spread,
     main_device,
     pick_device,
     pick_dtype,
     place_model,
     resolve_placement,
+    spans_devices,
 )
+from gest_dataset.models.forward_passes import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
-from gest_dataset.models.scorers import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
 from gest_dataset.probes.queries import Query
@@ -67,7 +65,7 @@ class LoadedModel:
     requested_revision: str | None = None
     quantization: str | None = None
     baseline_seed: int = 0
-    load_float32: Callable[[], LoadedModel] | None = None
+    load_float32: "Callable[[], LoadedModel] | None" = None
 
     @property
     def device(self) -> torch.device:
@@ -80,7 +78,7 @@ class LoadedModel:
             "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
-            **({"spread": True} if is_spread(self.model) else {}),  # the last digits differ
+            **({"spread": True} if spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }
@@ -213,7 +211,7 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     model = loaded.model
     if is_fixed(model):
         raise ModelError(
-            f"{loaded.name} is quantised or spread over devices, which its copies could not be. Omit --null."
+            f"{loaded.name} is quantised or spread over devices, so it has no random copies. Omit --null."
         )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -257,9 +255,11 @@ def _read_config(name: str, settings: Settings) -> tuple[dict[str, Any], Any, st
 
 
 def _unloadable(name: str, error: BaseException) -> ModelError:
+    folder = "" if Path(name).exists() else f"There is no folder {name}. "
     return ModelError(
-        f"The model {name!r} cannot be loaded: {describe_error(error)}.\nGive a Hub id, a .gguf file, or a "
-        f"folder with config.json, weights and tokenizer.json; if a file is incomplete, download it again."
+        f"{folder}The model {name!r} cannot be loaded: {describe_error(error)}.\n"
+        f"Give a Hub id, a .gguf file, or a folder with config.json, weights and tokenizer.json; "
+        f"if a file is incomplete, download it again."
     )
 
 
@@ -278,7 +278,7 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
         raise ModelError(
-            f"{name!r} has {size} embeddings, but its tokenizer has ids up to {highest}. Use its own one."
+            f"{name!r} has {size} embeddings; the tokenizer has ids up to {highest}. Use its own tokenizer."
         )
 
 

@@ -13,12 +13,21 @@ from typing import Any, overload
 from datasets import Dataset
 
 from gest_dataset.builders import CONFIGS, select_configs
-from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
+from gest_dataset.errors import (
+    ConfigError,
+    DataError,
+    GestError,
+    ModelError,
+    ScoringError,
+    SettingError,
+    SourceError,
+)
 from gest_dataset.measures import measure_of
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings
+from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.loading import MASKED, load_model, name_and_kind
-from gest_dataset.models.scores import Request, ScoredRun, Scores, make_request, record
+from gest_dataset.models.score_run import Request, ScoredRun, Scores, make_request, score_as_run
 from gest_dataset.models.served.model import ServedModel, connect
 from gest_dataset.probes.probe import Probe
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, python_command
@@ -52,6 +61,11 @@ def score(
         The `Scores`, or for several configs a dictionary of them, without those that do not suit the model
         or failed (with a warning). Every process of a launcher gets the same scores.
     """
+    if not isinstance(config, (str, list, tuple, Dataset)):
+        raise ConfigError(
+            f"config is a {type(config).__name__}. Give the name of a config, a list of names, or one split "
+            f"as a datasets.Dataset (Dataset.from_pandas makes one of a data frame)."
+        )
     command = python_command(score, {"model": model, "config": config, "output": output, **settings})
     configs: Dataset | dict[str, bool]
     if isinstance(config, Dataset):
@@ -105,6 +119,8 @@ def score_configs(
     if settings.endpoint is not None:
         model = connect(settings.endpoint, model, settings.tokenizer, settings.connections)
     served = isinstance(model, ServedModel)
+    if not served:
+        resolve_placement(settings)  # before the Hub is contacted
     if served and distributed.world_size() > 1:
         raise SettingError(f"{model.name} is a served model: run one process, without the launcher.")
     name, kind = (model.name, model.kind) if served else name_and_kind(model, settings)
@@ -155,7 +171,7 @@ def score_configs(
             with continue_after_errors(request.name):
                 if problem:
                     raise problem
-                outcome.runs.append(record(loaded, request, path, command))
+                outcome.runs.append(score_as_run(loaded, request, path, command))
                 on_run(outcome.runs[-1])
     return outcome
 
@@ -174,7 +190,7 @@ def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tupl
             left_out[name] = reason
     if len(left_out) == len(configs):
         reasons = "; ".join(dict.fromkeys(left_out.values()))
-        raise SettingError(f"No config is left for {model}, a {kind} model: {reasons}.")
+        raise SettingError(f"None of the configs suits {model}, a {kind} model: {reasons}.")
     return [name for name in configs if name not in left_out], left_out
 
 

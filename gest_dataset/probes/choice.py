@@ -84,7 +84,7 @@ def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
     It is the only letter in brackets or at the beginning. Without one it is the option whose words begin the
     answer, or of which the answer is the beginning. A refusal is `other`.
     """
-    order = _order(prompt)
+    order = _option_order(prompt)
     if answer.problem in (prompts.EMPTY, prompts.FILTERED) or not answer.text.strip():
         return Reading("other", None, answer.problem or prompts.EMPTY)
     named = _named_by_letter(answer.text) or _named_by_words(prompt, answer.text)
@@ -113,7 +113,7 @@ def _named_by_letter(text: str) -> set[str]:
 def _named_by_words(prompt: Prompt, text: str) -> set[str]:
     """The letters of the options whose words begin an answer, or of the one of which it is the beginning."""
     said = text.casefold().strip(_MARKS)
-    lines = prompt.text.splitlines()[-len(_order(prompt)) :]
+    lines = prompt.text.splitlines()[-len(_option_order(prompt)) :]
     options = [(line[1], line[4:].casefold().rstrip(_SENTENCE_ENDS)) for line in lines]
     options.sort(key=lambda option: -len(option[1]))  # the longest first: *hotová* begins with *hotov*
     named: set[str] = set()
@@ -134,7 +134,7 @@ def _begins(text: str, words: str) -> bool:
     return text.startswith(words) and not re.match(r"\w|['’]\w", text[len(words) :])
 
 
-def _order(prompt: Prompt) -> Sequence[str]:
+def _option_order(prompt: Prompt) -> Sequence[str]:
     return prompt.variant.rpartition(":")[2].split("-")
 
 
@@ -143,7 +143,7 @@ def letter_shares(prompt: Prompt, answer: Answer) -> dict[str, float]:
 
     A token counts as a letter if it is one without spaces and brackets: ` a`, `(a`, `A`.
     """
-    order = _order(prompt)
+    order = _option_order(prompt)
     mass = dict.fromkeys(order, 0.0)
     for token, log_probability in answer.top:
         letter = token.strip(" (*\n").lower().rstrip(")*")

@@ -85,7 +85,7 @@ def _keyword_queries(
         for side in _SIDES:
             sizes = [length[f"{text}_{side}"] for text in _TEXTS]
             if sizes[0] != sizes[1]:
-                raise SkipSampleError(f"the {side} keyword is {sizes[0]} tokens, in the control {sizes[1]}")
+                raise SkipSampleError(f"the {side} keyword has {sizes[0]} tokens, its control has {sizes[1]}")
     for text in _TEXTS:
         queries.check_distinct(*(tokens[f"{text}_{side}"].slice(slots[f"{text}_{side}"]) for side in _SIDES))
     if tokenizer.kind == "seq2seq":

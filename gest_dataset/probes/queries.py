@@ -4,8 +4,6 @@ A probe turns a row into a `Sample`: some queries, and a function that folds the
 scores.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -63,7 +61,7 @@ class Input:
         """Its share of a batch's token budget."""
         return max(len(self.input_ids), len(self.decoder_ids))
 
-    def followed_by(self, ids: tuple[int, ...]) -> Input:
+    def followed_by(self, ids: tuple[int, ...]) -> "Input":
         """The input with more tokens at the end."""
         size = len(self.input_ids)
         parents = (*self.parents, *range(size - 1, size - 1 + len(ids))) if self.parents else ()
@@ -115,7 +113,7 @@ class Sample:
     fold: Fold
     placebo: Placebo | None = None
 
-    def with_placebo(self, placebo: Placebo | None) -> Sample:
+    def with_placebo(self, placebo: Placebo | None) -> "Sample":
         """The sample with the words of a placebo in its first query."""
         if placebo is None:
             return self

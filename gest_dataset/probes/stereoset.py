@@ -75,7 +75,7 @@ def _fill_context(
         spans.append((len(text), len(text) + len(word)))
         text += word + part
     if not same(text.casefold(), row[candidate].casefold()):
-        raise SkipSampleError(f"the {candidate} sentence is not the context with its word")
+        raise SkipSampleError(f"the {candidate} sentence is not the context with its word in BLANK")
     tokens = tokenizer(text)
     slots = [tokens.slot(*span) for span in spans]
     if any(left.stop > right.start for left, right in pairwise(slots)):
@@ -84,7 +84,7 @@ def _fill_context(
 
 
 def _left_to_right(tokenizer: ProbeTokenizer, tokens: Tokens, slots: Sequence[range]) -> Iterator[Query]:
-    """For each step, ln P of the next token of each slot at a mask, without the tokens after it."""
+    """Queries that predict the slots from left to right: at step k each has its first k tokens and a mask."""
     assert tokenizer.mask_id is not None
     for step in range(max(map(len, slots))):
         ids: tuple[int, ...] = ()

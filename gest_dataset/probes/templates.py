@@ -43,8 +43,8 @@ class Template:
         words = {self.masculine.strip(), self.feminine.strip(), ""}
         if not valid or len(words) < 3 or self.placebo not in ("", *PLACEBO_LISTS):
             raise ValueError(
-                f"{asdict(self)} needs a number from 1 on as `id`, a `text` with one {{word}} and one "
-                f"{{sentence}}, two words, and perhaps `placebo`: names or nouns"
+                f"{asdict(self)} needs a positive whole number as `id`, a `text` with one {{word}} and one "
+                f"{{sentence}}, two different words, and optionally `placebo`: names or nouns"
             )
 
     def fill(self, sentence: str, word: str) -> tuple[str, int, int]:

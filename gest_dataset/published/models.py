@@ -35,7 +35,7 @@ _OWNERS = {
 
 
 @dataclass(frozen=True)
-class LanguageModel:
+class PublishedModel:
     """A language model of the paper: its ids on the Hub, its size, and its model family."""
 
     name: str
@@ -61,11 +61,11 @@ class PublishedRates:
 
 
 @cache
-def language_models() -> dict[str, LanguageModel]:
+def language_models() -> dict[str, PublishedModel]:
     """The paper's language models by name."""
     rows = published.load("models")["rows"]
     return {
-        row["model"]: LanguageModel(row["model"], tuple(row["hub_ids"]), row["millions"], row["family"])
+        row["model"]: PublishedModel(row["model"], tuple(row["hub_ids"]), row["millions"], row["family"])
         for row in rows
     }
 
@@ -163,10 +163,11 @@ class Ranking:
     def text(self) -> str:
         """The rank in sentences."""
         order = sorted(self.models, key=self.models.__getitem__, reverse=True)
-        texts = ["no model", *(f"{name} ({self.models[name]:.2f})" for name in order), "no model"]
-        above, below = texts[self.rank - 1 : self.rank + 1]
+        texts = ["", *(f"{name} ({self.models[name]:.2f})" for name in order), ""]
+        sides = zip(("below", "above"), texts[self.rank - 1 : self.rank + 1], strict=True)
+        neighbours = [f"{side} {model}" for side, model in sides if model]
         sentences = [
-            f"g_s {self.g_s:.2f}: below {above} and above {below}; rank {self.rank} of "
+            f"g_s {self.g_s:.2f}: {' and '.join(neighbours)}; rank {self.rank} of "
             f"{len(self.models) + 1} among the paper's {self.among}. Published values were converted to the "
             f"ratio scale."
         ]
@@ -174,13 +175,13 @@ class Ranking:
             same = 1 + sum(self.models[name] > self.g_s for name in self.d_models)
             sentences.append(
                 f"d {self.d:.2f}: rank {self.d_rank} of {len(self.d_models) + 1} among those whose d is "
-                f"known, with rank {same} in g_s."
+                f"known, with rank {same} in g_s.".replace("-", "−")
             )
         if len(self.stronger) > 2:
-            least, most = (f"{end(self.stronger):.0%}" for end in (min, max))
+            shares = dict.fromkeys(f"{100 * end(self.stronger):.0f}" for end in (min, max))
             sentences.append(
-                f"By {len(self.stronger)} choices (g_s or d, in one template or in the mean), {least} to "
-                f"{most} of the models have stronger stereotypes."
+                f"By {len(self.stronger)} choices (g_s or d, in one template or in the mean), "
+                f"{' to '.join(shares)} % of the models have stronger stereotypes."
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")
@@ -200,16 +201,16 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         among = LANGUAGES[config.languages[0]].name
     kind = metadata["kind"]
     rates: dict[str, list[PublishedRates]] = {}
-    for place in places:
-        for model in comparable_models(kind, place, metadata["options"]):
+    for where in places:
+        for model in comparable_models(kind, where, metadata["options"]):
             rates.setdefault(model.model, []).append(model)
     g_s, d = {}, {}
-    for name, own in rates.items():
-        if len(own) == len(places):
-            g_s[name] = sum(one.g_s for one in own) / len(own)
-            if all(one.spread for one in own):
-                squares = sum((one.spread or 0.0) ** 2 for one in own)
-                d[name] = math.log(g_s[name]) / math.sqrt(squares / len(own))
+    for name, models in rates.items():
+        if len(models) == len(places):
+            g_s[name] = sum(model.g_s for model in models) / len(models)
+            if all(model.spread for model in models):
+                squares = sum((model.spread or 0.0) ** 2 for model in models)
+                d[name] = math.log(g_s[name]) / math.sqrt(squares / len(models))
     value = result.get("g_s")
     bound = result.get("g_s_low", 0.0)  # None or nan: too few samples for an interval
     if not g_s or any(number is None or math.isnan(number) for number in (value, bound)):
@@ -224,8 +225,8 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
             (part["g_s"], {name: one.g_s for name, one in others.items()}),
             (part["d"], {name: math.log(one.g_s) / one.spread for name, one in others.items() if one.spread}),
         ]
-    known = [(own, some.values()) for own, some in choices if _is_known(own, some)]
-    stronger = tuple(sum(other > own for other in some) / len(some) for own, some in known)
+    known = [(own, printed.values()) for own, printed in choices if _is_known(own, printed)]
+    stronger = tuple(sum(other > own for other in printed) / len(printed) for own, printed in known)
     among = f"{kind} models in {among}"
     return Ranking(float(result["g_s"]), among, g_s, of_paper, result.get("d"), d, stronger)
 

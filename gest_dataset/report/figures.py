@@ -125,7 +125,10 @@ def draw_charts(
     """
     per_row = min(axes_per_row(per_row), len(charts))
     lines = math.ceil(len(charts) / per_row)
-    figure, axes = new_figure(height * lines, lines, per_row, sharex=shared_axis, sharey=rows is not None)
+    with rc_context(RC):
+        figure = _NotebookFigure(figsize=(LAYOUT.get().width, height * lines), layout="constrained")
+        grid = figure.subplots(lines, per_row, squeeze=False, sharex=shared_axis, sharey=rows is not None)
+    axes = list(grid.flat)
     for position, (ax, chart) in enumerate(zip(axes, charts, strict=False)):
         if rows is not None:
             _draw_rows(ax, rows, named=position % per_row == 0)
@@ -222,14 +225,6 @@ class _NotebookFigure(Figure):
         return file_bytes(self, "svg").decode()
 
 
-def new_figure(height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure as wide as the layout, `height` inches high, and its axes row by row."""
-    with rc_context(RC):
-        figure = _NotebookFigure(figsize=(LAYOUT.get().width, height), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False, **options)
-    return figure, list(axes.flat)
-
-
 def axes_per_row(most: int) -> int:
     """How many axes a row holds in this layout, if it holds `most` on a page."""
     return max(1, int(most * LAYOUT.get().share))
@@ -246,7 +241,7 @@ def series_style(number: int) -> dict[str, Any]:
     return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[marker % len(MARKERS)]}
 
 
-def spread(number: int, reach: float) -> list[float]:
+def spaced_offsets(number: int, reach: float) -> list[float]:
     """Offsets at equal distances, from `-reach` to `reach`; 0 for a single one."""
     return np.linspace(-reach, reach, number).tolist() if number > 1 else [0.0]
 

@@ -158,42 +158,44 @@ def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
 def by_template(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """g_s in each template (figures 9 and 10 of [A])."""
     if any(len(run.templates) > 1 for run in runs):
-        found = [(number, run, result) for run in runs for number, result in run.templates.items()]
-        groups = {number: f"template {number}" for number in sorted({number for number, *_ in found})}
+        results = [(number, run, result) for run in runs for number, result in run.templates.items()]
+        groups = {number: f"template {number}" for number in sorted({number for number, *_ in results})}
         custom = any(run.custom_templates for run in runs)
-        yield _by_group("templates", groups, found, () if custom else paper.english_models())
+        yield _by_group("templates", groups, results, () if custom else paper.english_models())
 
 
 def by_language(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """g_s in each language, of pairs (figure 6 of [A]) or of neutral sentences."""
     if not all(math.isnan(Estimate.of(run.result, "g_s").value) for run in runs):
-        found = [(run.language, run, run.result) for run in runs]
-        measured = {code for code, *_ in found}
+        results = [(run.language, run, run.result) for run in runs]
+        measured = {code for code, *_ in results}
         codes = [code for code in SLAVIC if code in measured] + sorted(measured - {*SLAVIC})
         neutral = runs[0].measure.name == "neutral"
         key, models = ("languages-neutral", ()) if neutral else ("languages", paper.slavic_models())
-        yield _by_group(key, {code: language_name(code) for code in codes}, found, models)
+        yield _by_group(key, {code: language_name(code) for code in codes}, results, models)
 
 
 def _by_group(
     key: str,
     groups: Mapping[Any, str],
-    found: Sequence[tuple[Any, LabelledRun, Result]],
+    results: Sequence[tuple[Any, LabelledRun, Result]],
     models: Sequence[paper.PublishedRates],
 ) -> Panel:
     """g_s in a row for each group; runs of one model share a colour, unless two would be in one place."""
-    name_of = {run.number: short_name(run.model) for _, run, _ in found}
-    if len({(group, name_of[run.number]) for group, run, _ in found}) < len(found):
-        name_of = {run.number: run.label for _, run, _ in found}
+    name_of = {run.number: short_name(run.model) for _, run, _ in results}
+    if len({(group, name_of[run.number]) for group, run, _ in results}) < len(results):
+        name_of = {run.number: run.label for _, run, _ in results}
     names = list(dict.fromkeys(name_of.values()))
-    offsets = figures.spread(len(names), 0.26)
+    offsets = figures.spaced_offsets(len(names), 0.26)
     records = []
     for group, label in groups.items():
         cells: Record = {"group": label, "row": label, "style": STYLES["tall-tick"]}
-        for model in (model for model in models if model.where == group):
-            cells["label"] = f"{model.model}, {label}"
-            records.append(_theirs(model.model, kind=model.kind, g_s=model.g_s, **cells))
-        for run, result in ((run, result) for where, run, result in found if where == group):
+        for model in models:
+            if model.where == group:
+                cells["label"] = f"{model.model}, {label}"
+                records.append(_theirs(model.model, kind=model.kind, g_s=model.g_s, **cells))
+        runs_of_group = [(run, result) for where, run, result in results if where == group]
+        for run, result in runs_of_group:
             number = names.index(name_of[run.number])
             cells |= {"label": f"{run.label}, {label}", "series": names[number], "offset": offsets[number]}
             cells |= {"style": {**figures.series_style(number), "markersize": 8}}
@@ -207,21 +209,22 @@ def _by_group(
 def trade_off(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """f_s against f_m (figure 2 of [A]), with the line between its two extremes."""
     # Both are sums over all 16 stereotypes
-    found = [one for run in runs for one in rates_of(run) if all(one.result["n"])]
-    if not found:
+    all_rates = [rates for run in runs for rates in rates_of(run) if all(rates.result["n"])]
+    if not all_rates:
         return
     records, entries = [], []
     for marker, (system, name) in zip(MARKERS, TEXTS["trade-off"]["systems"].items(), strict=False):
         style = {**STYLES["open"], "marker": marker}
         entries.append(legend_entry(name, **{**style, "linestyle": ""}))
-        for model in (model for model in paper.translators() if model.model == system):
+        models = [model for model in paper.translators() if model.model == system]
+        for model in models:
             (p_f, p_m), language = gender_means(model.rates), str(model.where)
             cells = {"system": name, "language": language, "f_m": (p_m + p_f) / 2, "f_s": p_m - p_f}
             label = f"{name}, {language_name(language)}"
             records.append(_theirs(name, **cells, label=label, note=language, style=style))
-    for one in found:
-        cells = bounded("f_m", one.result) | bounded("f_s", one.result)
-        records.append(_own(one.run, system=one.run.label, language=one.run.language, **cells))
+    for rates in all_rates:
+        cells = bounded("f_m", rates.result) | bounded("f_s", rates.result)
+        records.append(_own(rates.run, system=rates.run.label, language=rates.run.language, **cells))
     curves = [
         Curve([1.0, 0.75], [0.0, 0.5], DASHED),
         Curve([0.5, 0.75], [1.0, 0.5], DASHED, "from fully stereotypical to always masculine"),
@@ -238,9 +241,10 @@ def control_differences(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     configs = list(dict.fromkeys(run.config for run in runs))
     records = []
     for config in configs:
-        own = [run for run in runs if run.config == config]
-        records += [_own(run, config=config, **bounded("f_mu_ln", run.result, "f_mu")) for run in own]
-        for row in (row for row in published.load("word_filling_f")["rows"] if row["config"] == config):
+        members = [run for run in runs if run.config == config]
+        records += [_own(run, config=config, **bounded("f_mu_ln", run.result, "f_mu")) for run in members]
+        printed = [row for row in published.load("word_filling_f")["rows"] if row["config"] == config]
+        for row in printed:
             f, half_width, name = LN10 * row["f_mu"], LN10 * row["f_mu_pm"], short_name(row["model"])
             cells = {"f_mu_ln": f, "f_mu_ln_low": f - half_width, "f_mu_ln_high": f + half_width}
             label = f"{name}, {config}" if len(configs) > 1 else name
@@ -255,14 +259,15 @@ def stereoset(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     for run in sorted(runs, key=lambda run: run.measure.name, reverse=True):
         groups.setdefault((run.measure.name, run.language), []).append(run)
     scores = list(TEXTS["stereoset"]["charts"])
-    for (measure, language), own in groups.items():
+    for (measure, language), members in groups.items():
         records = []
-        for run in own:
+        for run in members:
             lms, ss, icat = (bounded(score, run.result) for score in scores)
             records.append(_own(run, **lms, **ss, **icat))
-        for row in (row for row in published.load(measure)["rows"] if row["language"] == language):
-            name, cells = f"{row['model']} ({row['handle']})", {score: row[score] for score in scores}
-            records.append(_theirs(name, row=row["model"], label=row["model"], **cells))
+        for row in published.load(measure)["rows"]:
+            if row["language"] == language:
+                name, cells = f"{row['model']} ({row['handle']})", {score: row[score] for score in scores}
+                records.append(_theirs(name, row=row["model"], label=row["model"], **cells))
         test = measure.removeprefix("stereoset_")
         where = f"{test}, {language_name(language)}".rstrip(", ")
         name = f"stereoset-{test}-{language or 'data'}"

@@ -233,12 +233,12 @@ def plot(found: RunResult) -> Figure:
 def _main_panel(run: LabelledRun) -> Panel | None:
     """The panel of the 16 stereotypes, or the first one that the run has."""
     panels = panels_of([run])
-    return next((one for one in panels if one.name.startswith("stereotypes")), next(iter(panels), None))
+    return next((panel for panel in panels if panel.name.startswith("stereotypes")), next(iter(panels), None))
 
 
-def _as_run(found: RunResult) -> LabelledRun:
-    """A result as the report reads a run from disk."""
-    facts = found.metadata
+def _as_run(result: RunResult) -> LabelledRun:
+    """Wrap a result in memory as a run, so that the report's panels can draw it."""
+    facts = result.metadata
     manifest = new_manifest(
         **{name: facts.get(name, "") for name in ("measure", "config", "language", "data_fingerprint")},
         model=facts.get("model") or facts["system"],
@@ -247,6 +247,6 @@ def _as_run(found: RunResult) -> LabelledRun:
         command=[],
         device=None,
     )
-    result = {"result": json_value(found.result())}
-    (run,) = label_runs([Run(Path(), replace(manifest, metadata=facts), found.table, result)])
+    content = {"result": json_value(result.result())}
+    (run,) = label_runs([Run(Path(), replace(manifest, metadata=facts), result.table, content)])
     return run

@@ -45,22 +45,22 @@ def reliability_of(run: Run) -> dict[str, Any]:
     """
     measure = MEASURES[run.manifest.measure]
     result = run.result["result"]
-    found: dict[str, Any] = {"unavailable": {}}
+    numbers: dict[str, Any] = {"unavailable": {}}
     if measure.statistic is masculine_rate:
         genders, stereotypes = (run.table[name].to_pylist() for name in ("gender", "stereotype"))
         bounds = unknown_bounds(genders, stereotypes)
-        found |= {name: bounds[name] for name in ("f_s_lowest", "f_s_highest")}
-        found |= {"n": len(genders), "n_unknown": result["n_unknown"]}
-        return found | {"permutation_p": Estimate.exact(result["f_s_permutation_p"]).value}
+        numbers |= {name: bounds[name] for name in ("f_s_lowest", "f_s_highest")}
+        numbers |= {"n": len(genders), "n_unknown": result["n_unknown"]}
+        return numbers | {"permutation_p": Estimate.exact(result["f_s_permutation_p"]).value}
     if measure.name not in ("templates", "pairs", "neutral"):
         return {}
-    found["permutation_p"] = Estimate.exact(result["g_s_permutation_p"]).value
+    numbers["permutation_p"] = Estimate.exact(result["g_s_permutation_p"]).value
     for name, part in (("reliability", _profile), ("creators", _creators), ("confounders", _confounders)):
         try:
-            found |= part(run)
+            numbers |= part(run)
         except _Unavailable as reason:
-            found["unavailable"][name] = str(reason)
-    return found
+            numbers["unavailable"][name] = str(reason)
+    return numbers
 
 
 def _stereotypes(wide: pd.DataFrame) -> Ints:
@@ -79,15 +79,15 @@ def _profile(run: Run) -> dict[str, Any]:
             wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
     scores, stereotypes = wide.to_numpy(), _stereotypes(wide)
     value = correlation.split_half(scores, stereotypes)
-    found: dict[str, Any] = {
+    numbers: dict[str, Any] = {
         "reliability": value,
         "reliable": value >= correlation.LOW_RELIABILITY,
         "variance_shares": correlation.variance_shares(scores, stereotypes),
     }
     if scores.shape[1] > 1:
         profile, samples = correlation.template_agreement(scores, stereotypes)
-        found["template_agreement"] = {"profile": profile, "samples": samples}
-    return found
+        numbers["template_agreement"] = {"profile": profile, "samples": samples}
+    return numbers
 
 
 def _creators(run: Run) -> dict[str, Any]:

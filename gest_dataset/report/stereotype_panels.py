@@ -23,7 +23,7 @@ NAMES = [f"{stereotype.id}  {stereotype.name}" for stereotype in STEREOTYPES.val
 COLOURS = [LIGHT[stereotype.gender] for stereotype in STEREOTYPES.values()]
 # For captions of figures that have room for numbers only
 NUMBERED = f"Stereotypes: {', '.join(' '.join(name.split()) for name in NAMES)}."
-_ENDS = ("", "_low", "_high")
+_SUFFIXES = ("", "_low", "_high")
 _SHARE = (-0.02, 1.02)
 
 
@@ -66,7 +66,7 @@ def _records(first: Record, numbers: Mapping[str, Sequence[Any]]) -> list[Record
     ]
 
 
-def _columns(result: Result, name: str, column: str = "", ends: Sequence[str] = _ENDS) -> dict[str, Any]:
+def _columns(result: Result, name: str, column: str = "", ends: Sequence[str] = _SUFFIXES) -> dict[str, Any]:
     """The entries of a number and its bounds in a result, as columns of records."""
     return {f"{column or name}{end}": result[f"{name}{end}"] for end in ends}
 
@@ -107,28 +107,28 @@ def rates_of(run: LabelledRun) -> list[Rates]:
         genders, numbers = (run.run.table[column].to_pylist() for column in ("gender", "stereotype"))
         measured = masculine_rate(genders, numbers, convention="published")
         models = [model for model in paper.translators() if model.where == run.language]
-        found = [Rates(run, language, measured, models)]
+        all_rates = [Rates(run, language, measured, models)]
     elif name == "templates":
-        found = [
+        all_rates = [
             Rates(run, f"template {number}", result, paper.comparable_models(run.kind, number, options))
             for number, result in run.templates.items()
         ]
     else:
         compared = paper.comparable_models(run.kind, run.language, options) if name == "pairs" else ()
-        found = [Rates(run, language, run.result, compared)]
-    if "q" in found[0].result:
-        return [one for one in found if math.isfinite(_middle(one.result["q"]))]
-    return [one for one in found if any(one.result["n"])]
+        all_rates = [Rates(run, language, run.result, compared)]
+    if "q" in all_rates[0].result:
+        return [rates for rates in all_rates if math.isfinite(_middle(rates.result["q"]))]
+    return [rates for rates in all_rates if any(rates.result["n"])]
 
 
-def rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+def rates_panels(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """Rates and ranks of runs of one measure."""
-    found = [one for run in runs for one in rates_of(run)]
-    if not found:
+    all_rates = [rates for run in runs for rates in rates_of(run)]
+    if not all_rates:
         return
     name = runs[0].measure.name
     key = {"templates": "english", "masculine-rate": "translation"}.get(name, name)
-    yield _rates_panel(f"stereotypes-{key}", found)
+    yield _rates_panel(f"stereotypes-{key}", all_rates)
     kind = "causal" if all(run.kind == "causal" for run in runs) else "masked"
     published = {
         "english": [model for model in paper.english_models() if model.kind == kind],
@@ -136,42 +136,42 @@ def rates(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         "pairs": [model for model in paper.slavic_models() if model.model.startswith("xlm")],
         "translation": paper.translators(),
     }
-    ranked = [one for one in found if key != "translation" or all(one.result["n"])]
+    ranked = [rates for rates in all_rates if key != "translation" or all(rates.result["n"])]
     if key in published and ranked:
         yield _ranks_panel(f"ranks-{key}", ranked, published[key], kind)
 
 
-def _rates_panel(name: str, found: Sequence[Rates]) -> Panel:
+def _rates_panel(name: str, all_rates: Sequence[Rates]) -> Panel:
     """The rate of each stereotype with its interval (figures 11 to 14 of [A]).
 
     q is drawn relative to sqrt(q_f q_m), since its height has no meaning (section 4.2.1 of [A]); p as it is.
     """
-    symbol = "q" if "q" in found[0].result else "p"
-    several = len({one.run.label for one in found}) > 1
+    symbol = "q" if "q" in all_rates[0].result else "p"
+    several = len({rates.run.label for rates in all_rates}) > 1
     axis: dict[str, Any] = {"xlabel": "p", "x_limits": _SHARE}
     if symbol == "q":
         axis = {"xlabel": "q / middle", "x_scale": "ratio"}
     charts: list[Chart] = []
     records: list[Record] = []
-    for one in found:
+    for rates in all_rates:
         marks = []
-        for model in one.published:
+        for model in rates.published:
             scaled = np.array(model.rates) / (_middle(model.rates) if symbol == "q" else 1.0)
             marks.append(Mark(scaled, np.arange(len(STEREOTYPES)), model.model, STYLES["small-tick"]))
-            first = {"source": PUBLISHED, "model": model.model, "where": one.where}
+            first = {"source": PUBLISHED, "model": model.model, "where": rates.where}
             records += _records(first, {symbol: model.rates})
-        outer = _columns(one.result, f"{symbol}_simultaneous", ends=_ENDS[1:])
-        records += _records(one.record, {**_columns(one.result, symbol), **outer})
-        middle = _middle(one.result["q"]) if symbol == "q" else 1.0
-        marks += _marks(_estimates(one.result, symbol), symbol, middle, list(outer.values()))
-        title = f"{one.run.label}\n{one.where}" if several else one.where
+        outer = _columns(rates.result, f"{symbol}_simultaneous", ends=_SUFFIXES[1:])
+        records += _records(rates.record, {**_columns(rates.result, symbol), **outer})
+        middle = _middle(rates.result["q"]) if symbol == "q" else 1.0
+        marks += _marks(_estimates(rates.result, symbol), symbol, middle, list(outer.values()))
+        title = f"{rates.run.label}\n{rates.where}" if several else rates.where
         charts.append(Chart(**axis, marks=marks, title=title))
-    models = len({model.model for one in found for model in one.published})
+    models = len({model.model for rates in all_rates for model in rates.published})
     entries = _gender_entries("stereotypes about {}")
     if models:
         entries.append(legend_entry(f"{models} published", **STYLES["tick"]))
-    texts: dict[str, Any] = {"symbol": symbol, "models": models, **certain_extremes(found[0].result)}
-    texts["where"] = "; ".join(f"{one.run.label}, {one.where}" for one in found)
+    texts: dict[str, Any] = {"symbol": symbol, "models": models, **certain_extremes(all_rates[0].result)}
+    texts["where"] = "; ".join(f"{rates.run.label}, {rates.where}" for rates in all_rates)
     return _stereotype_panel(name, charts, records, entries, **texts)
 
 
@@ -183,26 +183,26 @@ def _middle(rates: Sequence[float]) -> float:
 
 
 def _ranks_panel(
-    name: str, found: Sequence[Rates], published: Sequence[paper.PublishedRates], kind: str
+    name: str, all_rates: Sequence[Rates], published: Sequence[paper.PublishedRates], kind: str
 ) -> Panel:
     """Feminine ranks over box plots of the published ones (figures 3, 5 and 7 of [A])."""
     records: list[Record] = []
     for model in published:
         first = {"source": PUBLISHED, "model": model.model, "where": model.where}
         records += _records(first, {"feminine_rank": model.ranks})
-    labels = {one.run.label: one.run.number for one in found}
-    offset_of = dict(zip(labels, figures.spread(len(labels), 0.2), strict=True))
+    labels = {rates.run.label: rates.run.number for rates in all_rates}
+    offset_of = dict(zip(labels, figures.spaced_offsets(len(labels), 0.2), strict=True))
     marks, correlations = [], []
     boxes = np.array([model.ranks for model in published])
-    for one in found:
-        columns = _columns(one.result, "feminine_ranks", "feminine_rank")
-        records += _records(one.record, columns)
+    for rates in all_rates:
+        columns = _columns(rates.result, "feminine_ranks", "feminine_rank")
+        records += _records(rates.record, columns)
         ranks, low, high = map(np.array, columns.values())
         bounded = (low > 1) | (high < len(STEREOTYPES))
         low, high = (np.where(bounded, end, np.nan) for end in (low, high))
-        style = {"markersize": 5.5, "alpha": 0.9, **series_style(one.run.number)}
-        places = np.arange(len(STEREOTYPES)) + offset_of[one.run.label]
-        marks.append(Mark(ranks, places, f"{one.run.label}, {one.where}", style, low=low, high=high))
+        style = {"markersize": 5.5, "alpha": 0.9, **series_style(rates.run.number)}
+        places = np.arange(len(STEREOTYPES)) + offset_of[rates.run.label]
+        marks.append(Mark(ranks, places, f"{rates.run.label}, {rates.where}", style, low=low, high=high))
         if published and not np.isnan(ranks).any():
             correlations.append(rank_correlation(ranks.tolist(), np.median(boxes, axis=0)))
     entries = [legend_entry(label, markersize=6, **series_style(number)) for label, number in labels.items()]
@@ -217,7 +217,7 @@ def _ranks_panel(
     return make_panel(name, figure, records, kind=kind, correlations=span)
 
 
-def choices(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
+def choice_panels(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """How often a model names each gender, stereotype by stereotype."""
     runs = [run for run in runs if any(run.result["n"])]
     charts: list[Chart] = []

@@ -201,13 +201,13 @@ class _Sides:
         ]
         self.unit = MEASURES[manifest.measure].unit
         self.rows = None if self.unit.column in (None, "id") else _rows(manifest)
-        strata = [self.pairing.strata] if self.pairing.strata else []
+        groups = [self.pairing.group_column] if self.pairing.group_column else []
         self.frames = []  # the scored samples, indexed by id, number (or prompt) and stereotype
         for run in runs:
             frame = score_frame(run.table)
             if run.manifest.table == ANSWERS:
                 frame["occurrence"] = frame["variant"] + "#" + frame["repeat"].astype(str)
-            frame = frame.set_index(["id", "occurrence", *strata], drop=False)
+            frame = frame.set_index(["id", "occurrence", *groups], drop=False)
             self.frames.append(frame.dropna(subset=list(self.pairing.columns)))
 
     def common_templates(self, run: int, baseline: int) -> list[int]:
@@ -230,13 +230,13 @@ class _Sides:
         values = [np.hstack([part.loc[common, columns].to_numpy() for part in parts]) for parts in (a, b)]
         if values[0].shape[1] == 1:  # else each sample has a row of values
             values = [side[:, 0] for side in values]
-        strata = self.pairing.strata
-        references = b[0].loc[common, strata].tolist() if strata else None
+        group_column = self.pairing.group_column
+        references = b[0].loc[common, group_column].tolist() if group_column else None
         units = sample_units(self.unit, b[0].loc[common, "id"].tolist(), self.rows)
         pairs = values[0].tolist(), values[1].tolist(), references, units
         names = (self.about, self.labels[run], self.labels[baseline])
         numbers, missing = tuple(filter(None, templates)), len(every) - len(common)
-        return _difference(self.pairing.measure, names, numbers, pairs, missing, draws, details)
+        return _difference(self.pairing.statistic, names, numbers, pairs, missing, draws, details)
 
 
 def _is_cross_language(runs: Sequence[Run]) -> bool:
@@ -256,7 +256,7 @@ def _is_cross_language(runs: Sequence[Run]) -> bool:
 def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
     """Runs of different languages on the sources that all of them have."""
     _check_same(runs, _SAME_QUESTIONS)
-    measure = _pairing(runs).measure
+    measure = _pairing(runs).statistic
     means = {run.manifest.language: _mean_of_sources(run) for run in runs}
     wide = pd.DataFrame(means).dropna()  # the sources that all languages have
     sources, stereotypes = (wide.index.get_level_values(name).tolist() for name in ("source", "stereotype"))
@@ -311,14 +311,14 @@ def _difference(
     a, b, references, units = pairs
     if not a:
         raise DataError(f"{names[1]} and the baseline have no sample in common.")
-    found = compare_scores(measure, *pairs, draws=draws)
-    if math.isnan(found.p_value):
+    compared = compare_scores(measure, *pairs, draws=draws)
+    if math.isnan(compared.p_value):
         raise DataError(
             f"{names[1]} and the baseline have too few samples in common for {measure} ({len(a)}): "
-            f"at least two of different units are needed in each stereotype or group."
+            f"each stereotype or group needs at least two from different units."
         )
     known = sum(UNKNOWN not in pair for pair in zip(a, b, strict=True)) if measure == "f_s" else len(a)
-    difference = Difference(*names, templates, known, missing, len(a) - known, found, found.p_value)
+    difference = Difference(*names, templates, known, missing, len(a) - known, compared, compared.p_value)
     if not details or measure != "g_s" or references is None:
         return difference
     by_stereotype = tuple(compare_stereotypes(a, b, references, units))

@@ -7,8 +7,6 @@ DIR/report.html     the report, written by commands
 DIR/cache.sqlite3   responses of the model, until the run is finished
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
@@ -29,7 +27,7 @@ import pyarrow as pa
 
 from gest_dataset import storage
 from gest_dataset.cache import ResponseCache
-from gest_dataset.data.folder import read_table, write_table
+from gest_dataset.data.folder import read_parquet, write_parquet
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
@@ -56,7 +54,7 @@ def check_same(folder: Path, existing: Mapping[str, Any], new: Mapping[str, Any]
     lines = differences(existing, json_value(dict(new)))
     if lines:
         listed = "\n".join(lines)
-        raise OutputError(f"{folder} was made with other settings:\n{listed}\n{hint}")
+        raise OutputError(f"{folder} was made with different settings:\n{listed}\n{hint}")
 
 
 def check_run_folder(path: Path) -> Manifest | None:
@@ -70,8 +68,9 @@ def check_run_folder(path: Path) -> Manifest | None:
 
 
 def check_runs_folder(path: Path, names: Iterable[str]) -> None:
-    """Create a folder for runs with these names and their report; refuse foreign files."""
-    storage.check_folder(path, {*names, REPORT}, "a folder of runs")
+    """Create a folder for runs with these names and their report; refuse files that are not of runs."""
+    ours = {*names, REPORT}
+    storage.check_folder(path, lambda p: p.name in ours or (p / MANIFEST).is_file(), "a folder of runs")
 
 
 def check_work_folder(
@@ -125,7 +124,7 @@ class RunResult(ABC):
     def result(self) -> dict[str, Any]:
         """The statistic of the measure with its intervals (docs/metrics.md)."""
 
-    def plot(self) -> Figure:
+    def plot(self) -> "Figure":
         """A matplotlib figure of the result in the style of the report."""
         from gest_dataset.report.page import plot  # imports matplotlib
 
@@ -145,17 +144,17 @@ class RunWriter:
     path: Path
     manifest: Manifest
     cache: ResponseCache | None
-    finished: Run | None
+    finished: "Run | None"
 
-    def finish(self, outcome: RunResult) -> Run:
+    def finish(self, outcome: RunResult) -> "Run":
         """Write the table, the result and the final manifest, and remove the cache."""
         path, manifest = self.path, self.manifest
-        if self.finished:
-            write_json(path / MANIFEST, manifest.to_json())
+        if self.finished:  # until its files are replaced, the run counts as unfinished
+            write_json(path / MANIFEST, manifest.to_dict())
         (path / REPORT).unlink(missing_ok=True)  # of an earlier run
         facts = {"settings": manifest.identity(), "signature": outcome.signature}
         table = outcome.table.replace_schema_metadata({"gest": json.dumps(facts, sort_keys=True)})
-        write_table(path / manifest.table, table)
+        write_parquet(path / manifest.table, table)
         content = {
             "config": manifest.config,
             "measure": manifest.measure,
@@ -173,18 +172,18 @@ class RunWriter:
             finished=_now(),
             files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},
         )
-        write_json(path / MANIFEST, done.to_json())
+        write_json(path / MANIFEST, done.to_dict())
         return read_run(path)
 
 
 @contextmanager
 def open_run(
-    path: Path, manifest: Manifest, is_enough: Callable[[Run], bool] = lambda run: True
+    path: Path, manifest: Manifest, is_enough: "Callable[[Run], bool]" = lambda run: True
 ) -> Iterator[RunWriter]:
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
-    A folder with another run is refused, unless that run was interrupted before it cached anything. A run
-    that was stopped early keeps its cache, and continues where it is not enough.
+    A folder with another run is refused, unless that run left neither a result nor a cache. A run that
+    was stopped early keeps its cache, and continues where it is not enough.
     """
     check_run_folder(path)
     with storage.folder_lock(path):
@@ -197,7 +196,7 @@ def open_run(
         if finished and is_enough(finished):
             yield RunWriter(path, manifest, None, finished)
         else:
-            write_json(path / MANIFEST, manifest.to_json())
+            write_json(path / MANIFEST, manifest.to_dict())
             with ResponseCache(path / CACHE) as cache:
                 yield RunWriter(path, manifest, cache, None)
         now = read_manifest(path)
@@ -206,7 +205,7 @@ def open_run(
 
 
 def new_manifest(
-    *, settings: Mapping[str, Any], command: Sequence[str], device: torch.device | None, **entries: Any
+    *, settings: Mapping[str, Any], command: Sequence[str], device: "torch.device | None", **entries: Any
 ) -> Manifest:
     """The manifest of a run that starts now."""
     return Manifest(
@@ -230,7 +229,7 @@ def versions() -> dict[str, str]:
     return packages
 
 
-def machine(device: torch.device | None) -> dict[str, Any]:
+def machine(device: "torch.device | None") -> dict[str, Any]:
     """The processor, on which the last digits of a number may depend."""
     if device is None:
         return {"processor": platform.machine()}
@@ -289,7 +288,7 @@ def read_run(path: str | Path) -> Run:
                     f"{path / name} was changed after the run, so its numbers cannot be trusted. Restore "
                     f"the file, or remove the directory and run again: {command}"
                 )
-        table = read_table(pa.BufferReader(contents[manifest.table]))
+        table = read_parquet(pa.BufferReader(contents[manifest.table]))
         result = parse_json(contents[RESULT])
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
         raise DataError(

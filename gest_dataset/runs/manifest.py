@@ -66,7 +66,7 @@ class Manifest:
         names = ("measure", "model", "config", "language", "data_fingerprint")
         return {**{name: getattr(self, name) for name in names}, **self.settings}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The content of run.json."""
         content = {"format": FORMAT, **asdict(self)}
         return {name: content[name] for name in content if self.done or name not in _ADDED_AT_THE_END}
@@ -84,10 +84,10 @@ def read_manifest(path: Path) -> Manifest:
         ) from error
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
-    found = content.get("format") if isinstance(content, dict) else None
-    if found != FORMAT:
+    version = content.get("format") if isinstance(content, dict) else None
+    if version != FORMAT:
         raise OutputError(
-            f"{file} has format {found}, and this version reads {FORMAT}. Read it with the version that "
+            f"{file} has format {version}, and this version reads {FORMAT}. Read it with the version that "
             f"wrote it, or run again in another directory."
         )
     try:

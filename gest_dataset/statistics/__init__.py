@@ -1,4 +1,4 @@
-"""Exact statistics with honest intervals: pure functions on arrays, one file a measure."""
+"""Exact statistics with confidence intervals: pure functions on arrays."""
 
 from gest_dataset.statistics.choice_rate import choice_rate as choice_rate
 from gest_dataset.statistics.comparison import Comparison as Comparison

@@ -37,7 +37,7 @@ NORMAL_FROM = 5000
 # With fewer degrees of freedom resamples repeat values too often, and Student's t is used instead
 MIN_DEGREES_OF_FREEDOM = 10
 _DUPLICATES = 10  # with so many equal rows on average, resamples are drawn from the distinct rows
-_MAX_COUNTS = 4_000_000  # cells of a table of counts in memory: 32 MB
+_MAX_COUNTS = 200_000  # cells of a table of counts: 1.6 MB, which fits into a core's cache
 _MAX_COVARIANCES = 40_000_000  # numbers in the covariances of all draws: 320 MB
 _BLAS_COLUMNS = 8  # from so many columns on, BLAS is faster than einsum
 
@@ -178,8 +178,7 @@ def _variances(function: SmoothFunction, moments: Moments) -> Floats:
     """The part of each stratum in the variance of the statistic (delta method)."""
     gradient = function.gradient(moments.mean)
     spread = np.einsum("...si,...sij,...sj->...s", gradient, moments.covariance, gradient)
-    used = (gradient != 0).any(axis=-1)
-    return np.where(used, np.maximum(spread, 0) / np.maximum(moments.size, 1), 0.0)
+    return np.asarray(np.maximum(spread, 0) / np.maximum(moments.size, 1))
 
 
 def _without_small_strata(moments: Moments) -> Moments:
@@ -393,7 +392,11 @@ def of_ratios(function: SmoothFunction, means: Floats) -> SmoothFunction:
             by_counts = -(by_sums * mean).sum(axis=-1, keepdims=True)
         return np.concatenate([by_sums, by_counts], axis=-1)
 
-    return SmoothFunction(lambda both: function.value(ratios(both)), gradient)
+    def value(both: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):  # a draw may have no sample of a small stratum
+            return function.value(ratios(both))
+
+    return SmoothFunction(value, gradient)
 
 
 def _of_wide_rows(

@@ -158,9 +158,10 @@ def choice_rate_of_shares(
 def _frequencies(
     answers: Floats, stereotypes: Ints, sentences: Ints, draws: int, seed: int, letters: int = 0
 ) -> dict[str, Any]:
-    """The rates and the frequencies of the options, from the shares of the options in each answer.
+    """The rates and the frequencies of the options, from their shares in each answer.
 
-    A fourth column is whether the answer has the most frequent letter, of `letters` letters.
+    `answers` has a column per option; with `letters` a fourth column says whether the answer has the most
+    frequent letter.
     """
     shares, strata = _by_sentence(answers, stereotypes, sentences)
     width = len(OPTIONS)

@@ -92,19 +92,19 @@ class StereotypeDifference:
 
 @dataclass(frozen=True)
 class _Paired:
-    """The rows of both models (a's columns, then b's), the measure of each, and its reported scale."""
+    """The samples of both models (a's columns, then b's), and the function of each (ln of a ratio)."""
 
     columns: Floats
     strata: Ints
-    number: int
-    measures: tuple[SmoothFunction, SmoothFunction]
-    report: Callable[[float], float] = float
+    n_strata: int
+    functions: tuple[SmoothFunction, SmoothFunction]
+    is_ratio: bool = False
 
 
 def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     """The scores of both models as rows, one column per template."""
-    first: Any = a[0] if len(a) else 0.0
-    width = (len(first) or None) if np.ndim(first) else None
+    first_sample: Any = a[0] if len(a) else 0.0
+    width = (len(first_sample) or None) if np.ndim(first_sample) else None
     left, right = (
         checks.finite_array(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
     )
@@ -116,20 +116,20 @@ def _g_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     columns = np.hstack(_log_ratios(a, b))
     strata = checks.stereotype_codes("references", references)
     function = linear(MALE_MINUS_FEMALE) if columns.shape[1] == 2 else LN_G_S
-    return _Paired(columns, strata, len(STEREOTYPES), (function, function), exp)
+    return _Paired(columns, strata, len(STEREOTYPES), (function, function), is_ratio=True)
 
 
 def _d(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """d = ln g_s / s, where each model has its own s."""
     ratios = _g_s(a, b, references, units)
-    (ln_g_s, _), strata = ratios.measures, ratios.strata
+    (ln_g_s, _), strata = ratios.functions, ratios.strata
     columns = [
         part
         for side in np.hsplit(ratios.columns, 2)
         for part in (side, template_squares(side, strata)[:, None])
     ]
-    function = bootstrap.standardised(ln_g_s, strata, ratios.number)
-    return _Paired(np.hstack(columns), strata, ratios.number, (function, function))
+    function = bootstrap.standardised(ln_g_s, strata, ratios.n_strata)
+    return _Paired(np.hstack(columns), strata, ratios.n_strata, (function, function))
 
 
 def _f_s(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
@@ -149,11 +149,11 @@ def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> _Pa
     cells = strata * (sentences.max(initial=0) + 1) + sentences
     codes = [option_codes(name, chosen) for name, chosen in (("a", a), ("b", b))]
     readable = [side < len(OPTIONS) for side in codes]
-    counts = [np.bincount(cells[side], minlength=cells.max(initial=-1) + 1)[cells] for side in readable]
-    both = np.minimum(*counts) > 0
+    n_readable = [np.bincount(cells[side], minlength=cells.max(initial=-1) + 1)[cells] for side in readable]
+    readable_in_both = np.minimum(*n_readable) > 0
     columns = []
-    for side, is_readable, count in zip(codes, readable, counts, strict=True):
-        weight = np.where(is_readable & both, 1 / np.maximum(count, 1), 0.0)
+    for side, is_readable, n_of_sentence in zip(codes, readable, n_readable, strict=True):
+        weight = np.where(is_readable & readable_in_both, 1 / np.maximum(n_of_sentence, 1), 0.0)
         male, female = (side == OPTIONS.index(gender) for gender in ("male", "female"))
         columns += [weight * (male.astype(float) - female) / 2, weight]
     return _Paired(np.column_stack(columns), strata, len(STEREOTYPES), (_RATE_CONTRAST, _RATE_CONTRAST))
@@ -161,9 +161,9 @@ def _stereotype_rate(a: Any, b: Any, references: Any, units: Ints | None) -> _Pa
 
 def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """ICAT over all samples, as a share."""
-    rows = [wins(checks.finite_array(name, side, width=3)) for name, side in (("a", a), ("b", b))]
-    first, second = (icat_of_means(np.ones(1), bool(row[:, 1].mean() > 0.5)) for row in rows)
-    return _Paired(np.hstack(rows), one_stratum(a), 1, (first, second))
+    columns = [wins(checks.finite_array(name, side, width=3)) for name, side in (("a", a), ("b", b))]
+    icat_of_a, icat_of_b = (icat_of_means(np.ones(1), bool(side[:, 1].mean() > 0.5)) for side in columns)
+    return _Paired(np.hstack(columns), one_stratum(a), 1, (icat_of_a, icat_of_b))
 
 
 def _mean(read: Callable[[str, Any], Floats], a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
@@ -172,7 +172,7 @@ def _mean(read: Callable[[str, Any], Floats], a: Any, b: Any, references: Any, u
     return _Paired(np.column_stack([read("a", a), read("b", b)]), one_stratum(a), 1, (mean, mean))
 
 
-# measure -> how its inputs are read, and the factor of the reported number
+# measure -> how its samples are paired, and the factor of the reported number
 COMPARED: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float]] = {
     "g_s": (_g_s, 1.0),
     "d": (_d, 1.0),
@@ -204,20 +204,22 @@ def compare(
     """
     checks.check_choice("measure", measure, COMPARED)
     unit_codes = _unit_codes(a, b, references, units)
-    read, factor = COMPARED[measure]
-    paired = read(a, b, references, unit_codes)
-    width = paired.columns.shape[1] // 2
-    means = bootstrap.sample_moments(bootstrap.stratify(paired.columns, paired.strata, paired.number)).mean
-    value_a, value_b = (
-        paired.report(factor * float(function.value(means[:, half])))
-        for function, half in zip(paired.measures, (slice(width), slice(width, None)), strict=True)
-    )
-    resamples = resample(paired.columns, paired.strata, paired.number, unit_codes, draws, seed, _differences)
-    differing = np.flatnonzero((paired.columns[:, :width] != paired.columns[:, width:]).any(axis=1))
-    number = len(differing if unit_codes is None else np.unique(unit_codes[differing]))
-    found = resamples.interval(_difference_function(paired.measures, width), students=number < MIN_DIFFERING)
-    limits = (factor * found.value, factor * found.low, factor * found.high)
-    return Comparison(measure, value_a, value_b, *limits, found.p_value, paired.report is exp)
+    pair_samples, factor = COMPARED[measure]
+    paired = pair_samples(a, b, references, unit_codes)
+    columns, strata = paired.columns, paired.strata
+    width = columns.shape[1] // 2
+    means = bootstrap.sample_moments(bootstrap.stratify(columns, strata, paired.n_strata)).mean
+    value_a = factor * float(paired.functions[0].value(means[:, :width]))
+    value_b = factor * float(paired.functions[1].value(means[:, width:]))
+    if paired.is_ratio:
+        value_a, value_b = exp(value_a), exp(value_b)
+    resamples = resample(columns, strata, paired.n_strata, unit_codes, draws, seed, _differences)
+    differing = np.flatnonzero((columns[:, :width] != columns[:, width:]).any(axis=1))
+    n_differing = len(differing if unit_codes is None else np.unique(unit_codes[differing]))
+    function = _difference_function(paired.functions, width)
+    interval = resamples.interval(function, students=n_differing < MIN_DIFFERING)
+    limits = (factor * interval.value, factor * interval.low, factor * interval.high)
+    return Comparison(measure, value_a, value_b, *limits, interval.p_value, paired.is_ratio)
 
 
 def compare_stereotypes(
@@ -262,15 +264,15 @@ def _differences(rows: Floats) -> Floats:
     return np.hstack([difference, b])
 
 
-def _difference_function(measures: tuple[SmoothFunction, SmoothFunction], width: int) -> SmoothFunction:
-    """measure(a) - measure(b) of the means of (a - b, b); what is only rounding is 0.
+def _difference_function(functions: tuple[SmoothFunction, SmoothFunction], width: int) -> SmoothFunction:
+    """The difference of a's and b's function, of the means of (a - b, b); what is only rounding is 0.
 
-    A linear measure is computed from a - b alone.
+    A linear function is computed from a - b alone.
     """
-    first, second = measures
+    first, second = functions
 
     def sides(mean: Floats) -> tuple[Floats, Floats]:
-        b = mean[..., width:] * (not first.is_linear)
+        b = np.zeros_like(mean[..., width:]) if first.is_linear else mean[..., width:]
         return mean[..., :width] + b, b
 
     def value(mean: Floats) -> Floats:
@@ -279,7 +281,7 @@ def _difference_function(measures: tuple[SmoothFunction, SmoothFunction], width:
         return _without_rounding(first.value(a) - second.value(b), size)
 
     def gradient(mean: Floats) -> Floats:
-        by_a, by_b = (side.gradient(part) for side, part in zip(measures, sides(mean), strict=True))
+        by_a, by_b = (side.gradient(part) for side, part in zip(functions, sides(mean), strict=True))
         with np.errstate(invalid="ignore"):
             by_both = _without_rounding(by_a - by_b, np.abs(by_a))
             return np.concatenate([by_a, by_both], axis=-1)

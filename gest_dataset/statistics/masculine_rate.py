@@ -26,20 +26,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics import checks, proportions
+from gest_dataset.statistics import checks, proportions, weights
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, interval_entries, select_units
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.correlation import feminine_ranks
 from gest_dataset.statistics.proportions import Z
-from gest_dataset.statistics.simultaneous import rank_bounds, rate_differences, sidak
-from gest_dataset.statistics.weights import (
-    FEMALE,
-    IS_FEMALE,
-    MALE,
-    MALE_MINUS_FEMALE,
-    gender_means,
-    permutation_p,
-)
+from gest_dataset.statistics.simultaneous import rank_bounds, rate_differences, sidak_quantile
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 UNKNOWN = "unknown"
@@ -47,10 +39,10 @@ LABELS = (*GENDERS, UNKNOWN)
 MIN_AGRESTI_COULL = 20  # samples of a stereotype from which simultaneous bounds are not exact ones
 CONVENTIONS = ("plain", "published")
 _COMBINATIONS: dict[str, tuple[Floats, tuple[float, float]]] = {
-    "p_f": (FEMALE, (0.0, 1.0)),
-    "p_m": (MALE, (0.0, 1.0)),
-    "f_s": (MALE_MINUS_FEMALE, (-1.0, 1.0)),
-    "f_m": ((MALE + FEMALE) / 2, (0.0, 1.0)),
+    "p_f": (weights.FEMALE, (0.0, 1.0)),
+    "p_m": (weights.MALE, (0.0, 1.0)),
+    "f_s": (weights.MALE_MINUS_FEMALE, (-1.0, 1.0)),
+    "f_m": ((weights.MALE + weights.FEMALE) / 2, (0.0, 1.0)),
 }
 
 
@@ -92,7 +84,7 @@ def masculine_rate(
     centres = convention == "published"
     rates = proportions.agresti_coull(counts.positive, number)[0] if centres else counts.rates
     result: dict[str, Any] = {"p": rates.tolist()}
-    for name, z in (("p", Z), ("p_simultaneous", sidak(int((number > 0).sum())))):
+    for name, z in (("p", Z), ("p_simultaneous", sidak_quantile(int((number > 0).sum())))):
         ratio = ratios(z)
         _, low, high = proportions.agresti_coull(ratio * counts.positive, ratio * number, z)
         if name == "p_simultaneous":  # at its level Agresti-Coull is too short for few samples
@@ -101,13 +93,13 @@ def masculine_rate(
             low, high = np.where(few, exact[0], low), np.where(few, exact[1], high)
         result |= {f"{name}_low": low.tolist(), f"{name}_high": high.tolist()}
     result["n"] = number.astype(int).tolist()
-    p_f, p_m = gender_means(rates)
+    p_f, p_m = weights.gender_means(rates)
     values = {"p_f": p_f, "p_m": p_m, "f_s": p_m - p_f, "f_m": (p_m + p_f) / 2}
-    for name, (weights, limits) in _COMBINATIONS.items():
-        contrast = proportions.rate_contrast(counts, weights, centres=centres)
+    for name, (combination, limits) in _COMBINATIONS.items():
+        contrast = proportions.rate_contrast(counts, combination, centres=centres)
         # the contrast's value without its rounding: the mean of ones is 1
         result |= interval_entries(name, replace(contrast, value=values[name]), limits=limits)
-    result["f_s_permutation_p"] = permutation_p(rates)
+    result["f_s_permutation_p"] = weights.permutation_p(rates)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
     differences = rate_differences(counts.positive, number, ratios(Z), draws, seed)
     lowest, highest = rank_bounds(differences, len(STEREOTYPES))
@@ -137,8 +129,8 @@ def _bounds(name: str, lowest: Floats, highest: Floats) -> dict[str, Any]:
     return {
         f"p_{name}lowest": lowest.tolist(),
         f"p_{name}highest": highest.tolist(),
-        f"f_s_{name}lowest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, highest, lowest)),
-        f"f_s_{name}highest": float(MALE_MINUS_FEMALE @ np.where(IS_FEMALE, lowest, highest)),
+        f"f_s_{name}lowest": float(weights.MALE_MINUS_FEMALE @ np.where(weights.IS_FEMALE, highest, lowest)),
+        f"f_s_{name}highest": float(weights.MALE_MINUS_FEMALE @ np.where(weights.IS_FEMALE, lowest, highest)),
     }
 
 

@@ -8,7 +8,7 @@ of a masculine and a feminine word:
 The band holds 95 % of |d| over the pairs. Its limit is the ceil(0.95 (n + 1))-th smallest of n values, which
 a further pair of the same kind exceeds in at most 5 % of cases (split conformal prediction). Over several
 templates limits are averaged: that is the quantile of the mean effect if a pair's effects in the templates
-are as dependent as they can be.
+are as dependent as they can be. `measures.result` adds the band to a result.
 """
 
 import math

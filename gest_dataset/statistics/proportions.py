@@ -112,14 +112,6 @@ def clopper_pearson(positive: Floats, number: Floats, z: float = Z) -> tuple[Flo
     return np.where(number > 0, low, np.nan), np.where(number > 0, high, np.nan)
 
 
-def wilson(share: float, number: float) -> tuple[float, float]:
-    """Wilson's bounds (1927) of a share."""
-    trials = 1 + Z**2 / number
-    centre = (share + Z**2 / (2 * number)) / trials
-    reach = Z * math.sqrt(share * (1 - share) / number + Z**2 / (4 * number**2)) / trials
-    return centre - reach, centre + reach
-
-
 def proportion(name: str, hits: Any, units: Ints | None = None, scale: float = 1.0) -> dict[str, float]:
     """The share of hits with its Agresti-Coull bounds as entries of a result; nan without samples."""
     values = np.asarray(hits, dtype=np.float64)
@@ -179,5 +171,8 @@ def _weighted_sum(counts: StratifiedCounts, weights: Floats) -> tuple[float, flo
         parts = w**2 / n
         freedom = float(parts.sum() ** 2 / (parts**2 / n).sum())
         ratio = (Z / float(special.stdtrit(freedom, special.ndtr(Z)))) ** 2
-    low, high = wilson(mean, number * ratio)
-    return size * mean, size * low, size * high
+    number *= ratio  # from here on Wilson's bounds (1927)
+    trials = 1 + Z**2 / number
+    centre = (mean + Z**2 / (2 * number)) / trials
+    reach = Z * math.sqrt(mean * (1 - mean) / number + Z**2 / (4 * number**2)) / trials
+    return size * mean, size * (centre - reach), size * (centre + reach)

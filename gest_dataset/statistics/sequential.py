@@ -8,7 +8,8 @@ wrong far more often. The interval
 with the standard error e after t samples holds at all looks together: it is an asymptotic confidence sequence
 (Waudby-Smith et al., 2024, *Time-uniform central limit theory and asymptotic confidence sequences*, theorem
 2.2). r is chosen to make it narrow at the first look. It needs a sample large enough for a normal
-approximation there, so no run stops before `FIRST_LOOK` samples.
+approximation there, so no run stops before `FIRST_LOOK` samples. `models.score_run` and `models.chat.ask`
+look, and `measures.result.is_decided` says whether to stop.
 """
 
 import hashlib

@@ -24,7 +24,7 @@ from gest_dataset.statistics.checks import Floats
 
 
 @dataclass(frozen=True)
-class Family:
+class Statistics:
     """Statistics with standard errors and degrees of freedom [k], and their t* in the draws [draws, k]."""
 
     value: Floats
@@ -33,7 +33,7 @@ class Family:
     ratios: Floats
 
 
-def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Family, Family]:
+def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple[Statistics, Statistics]:
     """Functions of the strata's means, and the differences of all pairs of them."""
     adapted = [resamples.adapt(function) for function in functions]
     data, draws = resamples.data, resamples.draws
@@ -42,13 +42,15 @@ def families(resamples: Resamples, functions: Sequence[SmoothFunction]) -> tuple
     used = (slopes != 0).any(axis=-1)
     value[(used & (size < 1)).any(axis=-1)] = np.nan
     too_few = (used & (size < 2)).any(axis=-1)
-    covariances = _covariances(slopes, data)
     drawn, drawn_slopes = _values_and_gradients(adapted, draws)
-    drawn_covariances = _covariances(drawn_slopes, draws).sum(axis=-3)
+    rows = (*drawn_slopes.shape[:2], -1)  # summed over the strata at once
     limits = np.array([function.degrees_of_freedom for function in adapted])
     first, second = np.triu_indices(len(functions), 1)
     alone = np.arange(len(functions))
     with np.errstate(invalid="ignore"):
+        covariances = _spreads(slopes, data) @ np.moveaxis(slopes, -3, -1)  # [strata, functions, functions]
+        spreads = np.swapaxes(_spreads(drawn_slopes, draws), -3, -2).reshape(rows)
+        drawn_covariances = spreads @ np.swapaxes(drawn_slopes.reshape(rows), -2, -1)
         drawn_differences = drawn[..., first] - drawn[..., second]
     variances, drawn_variances = (each[..., alone, alone] for each in (covariances, drawn_covariances))
     single = _family(value, variances, np.where(too_few, np.nan, limits), size, drawn, drawn_variances)
@@ -67,17 +69,14 @@ def _values_and_gradients(functions: Sequence[SmoothFunction], moments: Moments)
     return values, np.stack([function.gradient(moments.mean) for function in functions], axis=-3)
 
 
-def _covariances(slopes: Floats, moments: Moments) -> Floats:
-    """The part of each stratum in the functions' covariances [..., strata, functions, functions]."""
-    with np.errstate(invalid="ignore"):
-        spread = np.einsum("...fsi,...sij->...sfj", slopes, moments.covariance, optimize=True)
-        spread /= np.maximum(moments.size, 1)[:, None, None]
-        return np.asarray(spread @ np.moveaxis(slopes, -3, -1))
+def _spreads(slopes: Floats, moments: Moments) -> Floats:
+    """The functions' slopes times the covariances of the means [..., strata, functions, k]."""
+    return np.moveaxis(slopes, -3, -2) @ (moments.covariance / np.maximum(moments.size, 1)[:, None, None])
 
 
 def _family(
     value: Floats, variances: Floats, limits: Floats, size: Floats, drawn: Floats, drawn_variances: Floats
-) -> Family:
+) -> Statistics:
     """A family from values, variances [strata, k] and draws; `limits` is nan without an error."""
     variances = np.maximum(variances, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,15 +86,15 @@ def _family(
         ]
         ratios = (drawn - value) / np.sqrt(np.maximum(drawn_variances, 0))
     error = np.where(np.isnan(limits), np.nan, np.sqrt(variances.sum(axis=0)))
-    return Family(value, error, np.array(freedom), ratios)
+    return Statistics(value, error, np.array(freedom), ratios)
 
 
-def sidak(number: int) -> float:
+def sidak_quantile(number: int) -> float:
     """The normal quantile at which `number` independent intervals hold together."""
     return float(special.ndtri((1 + LEVEL ** (1 / max(number, 1))) / 2))
 
 
-def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int, seed: int) -> Family:
+def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int, seed: int) -> Statistics:
     """The differences of all pairs of independent proportions, each of `ratio` * `number` samples.
 
     One success and one failure are added to each (Agresti and Caffo, 2000, The American Statistician 54);
@@ -119,7 +118,7 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn_errors = np.sqrt(drawn_variances[:, first] + drawn_variances[:, second])
         ratios = (drawn[:, first] - drawn[:, second]) / drawn_errors
-    return Family(
+    return Statistics(
         value[first] - value[second],
         np.sqrt(error[first] + error[second]),
         np.full(len(first), math.inf),
@@ -127,7 +126,7 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
     )
 
 
-def bounds(family: Family) -> tuple[Floats, Floats]:
+def bounds(family: Statistics) -> tuple[Floats, Floats]:
     """Bounds that hold together; nan where there are too few samples."""
     varies = family.error > 0
     number = int(varies.sum())
@@ -143,7 +142,7 @@ def bounds(family: Family) -> tuple[Floats, Floats]:
     return family.value - reach, family.value + reach
 
 
-def rank_bounds(differences: Family, number: int) -> tuple[list[float], list[float]]:
+def rank_bounds(differences: Statistics, number: int) -> tuple[list[float], list[float]]:
     """The lowest and the highest rank of each of `number` values, from the differences of all pairs."""
     low, high = bounds(differences)
     first, second = np.triu_indices(number, 1)

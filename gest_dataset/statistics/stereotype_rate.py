@@ -18,8 +18,8 @@ whatever its ratios are.
 
 WinoBias: q_m and q_f are geometric means of r over male and female occupations, g_s = q_m / q_f (eq. 5).
 
-Over several templates (figure 4) g_s is the mean of each template's g_s. A sample's scores in all templates
-are resampled together, and the interval is computed on the log scale.
+Over several templates (figure 4) g_s is the mean of each template's g_s (`measures.result`). The scores of a
+sample in all templates are resampled together, and the interval is computed on the log scale.
 
     d = ln g_s / s
 
@@ -138,11 +138,7 @@ def winobias_rate(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """q_m, q_f and g_s from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders.
-
-    Samples of a unit (an occupation) are resampled together. `g_s_spread` is the standard deviation of ln r
-    within genders.
-    """
+    """q_m, q_f and g_s from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders."""
     length = checks.same_length(predictions=predictions, references=references)
     unit_codes = checks.unit_codes("units", units, length)
     ratios = checks.finite_array("predictions", predictions)

@@ -1,4 +1,4 @@
-"""The verdict on an effect from its interval, and statistical power.
+"""The verdict on an effect from its interval (`measures.result.with_verdict` decides finally), and power.
 
 On the scale where no stereotype is 0 (ln g_s, f_s, f) the interval of an estimate with standard error e is
 about estimate -+ z(0.975) e, and the verdict is *shown* if it lies beyond the zone of negligible effects. So
@@ -62,7 +62,7 @@ def error_from_interval(low: float, high: float) -> float:
     return (high - low) / (2 * Z)
 
 
-def relative_error(weights: npt.ArrayLike, sizes: Sequence[int]) -> float:
+def standard_error_in_sds(weights: npt.ArrayLike, sizes: Sequence[int]) -> float:
     """The standard error of a weighted sum of means, in SDs; infinite if a stratum has less than two."""
     w, n = np.asarray(weights, dtype=float), np.asarray(sizes, dtype=float)
     used = w != 0

@@ -86,27 +86,27 @@ def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
     return [found[key] for key in sorted(found)]
 
 
-def _scores(table: str, found: Sequence[ControlRun]) -> Table:
+def _scores(table: str, runs: Sequence[ControlRun]) -> Table:
     """One of the paper's three tables, a row per number."""
     rows: list[Row] = []
-    for one, (statistic, label) in product(found, table_texts()[table]["statistics"].items()):
-        if one.has(statistic):
-            n = one.run.result["result"]["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
-            paper = ("", "") if one.config in TWO_READINGS else one.printed(table, statistic)
-            rows.append((SETS[one.config], label, one.model, one.estimate(statistic), int(n), *paper))
+    for run, (statistic, label) in product(runs, table_texts()[table]["statistics"].items()):
+        if run.has(statistic):
+            n = run.run.result["result"]["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
+            paper = ("", "") if run.config in TWO_READINGS else run.printed(table, statistic)
+            rows.append((SETS[run.config], label, run.model, run.estimate(statistic), int(n), *paper))
     return Table.create(table, rows)
 
 
-def _readings(found: Sequence[ControlRun]) -> Table:
+def _readings(runs: Sequence[ControlRun]) -> Table:
     """The CrowS-Pairs controls in both readings, for models that have both."""
-    groups = {(one.model, one.config): one for one in found if one.reading == GROUPS}
-    negations = [one for one in found if one.reading == NEGATIONS and (one.model, one.config) in groups]
+    groups = {(run.model, run.config): run for run in runs if run.reading == GROUPS}
+    negations = [run for run in runs if run.reading == NEGATIONS and (run.model, run.config) in groups]
     rows: list[Row] = []
-    for one, (statistic, label) in product(negations, table_texts()["cs"]["statistics"].items()):
-        group = groups[one.model, one.config]
-        if group.has(statistic) or one.has(statistic):
-            values = group.estimate(statistic), one.estimate(statistic)
-            rows.append((SETS[one.config], label, one.model, *values, *one.printed("cs", statistic)))
+    for run, (statistic, label) in product(negations, table_texts()["cs"]["statistics"].items()):
+        group = groups[run.model, run.config]
+        if group.has(statistic) or run.has(statistic):
+            values = group.estimate(statistic), run.estimate(statistic)
+            rows.append((SETS[run.config], label, run.model, *values, *run.printed("cs", statistic)))
     return Table.create("readings", rows)
 
 
@@ -132,17 +132,18 @@ def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> Row:
     return (*correlations, int(known.sum()), int((~known).sum()))
 
 
-def _frequency(found: Sequence[ControlRun]) -> tuple[Table, list[str]]:
+def _frequency(runs: Sequence[ControlRun]) -> tuple[Table, list[str]]:
     """Section 4.2: correlations with the frequency of the keywords, and notes on what is missing."""
     rows: list[Row] = []
     notes: dict[str, None] = {}
-    for one in (one for one in found if one.has("ss_mu_original")):
+    with_ss = [run for run in runs if run.has("ss_mu_original")]
+    for run in with_ss:
         try:
-            cells = keyword_frequency(one, rows_of(one.config))
+            cells = keyword_frequency(run, rows_of(run.config))
         except ConfigError as error:  # wordfreq is not installed, or lacks the language
             notes[f"There are no frequencies of the keywords. {error}"] = None
             continue
         if any(isinstance(cell, Estimate) and not math.isnan(cell.value) for cell in cells):
-            paper = table_texts()["keyword-frequency"]["printed"].get(one.config, "")
-            rows.append((SETS[one.config], one.model, *cells, paper))
+            paper = table_texts()["keyword-frequency"]["printed"].get(run.config, "")
+            rows.append((SETS[run.config], run.model, *cells, paper))
     return Table.create("keyword-frequency", rows), list(notes)

@@ -22,7 +22,7 @@ import yaml
 
 from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
-from gest_dataset.data.tables import read_lines, read_table
+from gest_dataset.data.user_tables import read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
@@ -42,7 +42,7 @@ KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
 
 @dataclass(frozen=True)
 class LabelledSheet:
-    """A sheet of one of the `KINDS`: language, outcome and label of each row, and the size of its stratum."""
+    """A sheet of sampled rows that a person has labelled: language, outcome, label, size of the stratum."""
 
     kind: Mapping[str, Any]
     rows: pd.DataFrame
@@ -82,16 +82,16 @@ def draw_sheet(
     if sheet.suffix.lower() != ".csv":
         raise ConfigError(f"A sheet is a CSV file, so {sheet} should end with .csv.")
     if sheet.exists() or key_path(sheet).exists():
-        raise ConfigError(f"{sheet} or its key exists and may have labels. Choose another name.")
+        raise ConfigError(f"{sheet} or its key already exists and may have labels. Choose another name.")
     if swaps is not None:
         name, samples, source = SWAPS, _pairs(Path(swaps)), {str(swaps): "pairs"}
     else:
-        found = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
-        tables = [run.table.to_pandas().assign(language=run.manifest.language) for run in found]
+        used = [run for run in find_runs(runs) if run.manifest.measure == MASCULINE_RATE.name]
+        tables = [run.table.to_pandas().assign(language=run.manifest.language) for run in used]
         translations = pd.concat(tables) if tables else pd.DataFrame(columns=["problem", "gender"])
         translations = translations[translations["problem"] == ""]
         name, samples = GENDER, translations.assign(outcome=translations["gender"].map(_OUTCOMES))
-        source = {str(run.path): run.manifest.signature for run in found}
+        source = {str(run.path): run.manifest.signature for run in used}
     if samples.empty:
         raise DataError("There are no samples to draw from.")
     number = number or KINDS[name]["number"]
@@ -99,21 +99,21 @@ def draw_sheet(
     samples = samples.assign(size=samples.groupby(_STRATUM)[_STRATUM[0]].transform("size"))
     shuffled = samples.iloc[generator.permutation(len(samples))]
     drawn = shuffled.groupby(_STRATUM).head(number)
-    drawn = drawn.assign(id=[f"{place:04d}" for place in range(1, len(drawn) + 1)], label="")
+    drawn = drawn.assign(id=[f"{row:04d}" for row in range(1, len(drawn) + 1)], label="")
     key = {"kind": name, "seed": seed, "number": number, "source": source}
     key["rows"] = drawn[["id", *_STRATUM, "size"]].to_dict("records")
     columns = ["id", "language", *KINDS[name]["texts"], "label"]
     write_json(key_path(sheet), key)
     write_file(sheet, csv_text(columns, drawn[columns].to_numpy().tolist()))
     return {
-        (language, outcome): (len(own), int(own["size"].iloc[0]))
-        for (language, outcome), own in drawn.groupby(_STRATUM)
+        (language, outcome): (len(group), int(group["size"].iloc[0]))
+        for (language, outcome), group in drawn.groupby(_STRATUM)
     }
 
 
 def _pairs(file: Path) -> pd.DataFrame:
     """Pairs of sentences that differ in one word, with the outcome of the first-letter rule."""
-    table = read_table(file)
+    table = read_user_table(file)
     texts = KINDS[SWAPS]["texts"]
     frame = pd.DataFrame({name: table.texts(name) for name in texts})
     frame["language"] = table.texts("language") if "language" in table.columns else ""
@@ -137,7 +137,7 @@ def read_sheet(sheet: Path) -> LabelledSheet:
     with convert_errors(lambda error: DataError(f"{file} is damaged ({error!r}). Restore the drawn file.")):
         key = parse_json(file.read_bytes())
         kind, drawn = KINDS[key["kind"]], pd.DataFrame(key["rows"]).set_index("id")[[*_STRATUM, "size"]]
-    table = read_table(sheet)
+    table = read_user_table(sheet)
     ids = [name.strip().zfill(4) for name in table.texts("id")]  # spreadsheets drop leading zeros
     labels = [label.strip().upper() for label in table.texts("label")]
     counts = Counter(ids)
@@ -149,7 +149,7 @@ def read_sheet(sheet: Path) -> LabelledSheet:
     if lines:
         some = ", ".join(lines[:_LISTED]) + (", …" if len(lines) > _LISTED else "")
         number = f"{len(lines)} of {len(labels)} rows (lines {some})"
-        raise DataError(f"{sheet}: {number} need a label: {labelled.legend}.")
+        raise DataError(f"{sheet}: {number} have no valid label. Valid labels: {labelled.legend}.")
     return labelled
 
 
@@ -161,7 +161,9 @@ def parse_authors_labels(lines: Sequence[str], file: Path) -> LabelledSheet:
         if label in KINDS[SWAPS]["labels"] and first and second:
             rows.append(("", first_letter_outcome(first, second) or "negative", label))
     if not rows:
-        raise DataError(f"{file} has no labelled pairs: two lines with sentences and one with a label.")
+        raise DataError(
+            f"{file} has no labelled pairs. A pair is two lines with sentences and a line with its label."
+        )
     return LabelledSheet(KINDS[SWAPS], pd.DataFrame(rows, columns=[*_STRATUM, "label"]))
 
 

@@ -13,15 +13,9 @@ from typing import Any
 
 import numpy as np
 import torch
+import transformers
 from datasets import Dataset
 from huggingface_hub import ModelCardData
-from transformers import (
-    AutoModelForSequenceClassification,
-    PrinterCallback,
-    Trainer,
-    TrainingArguments,
-    set_seed,
-)
 
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models.base import Settings
@@ -78,7 +72,7 @@ def train(
     out, chosen = Path(output), pick_device(device)
     _, kind = name_and_kind(plan.model)
     if kind == NSP:
-        raise ModelError(f"{plan.model!r} has a classification head already. Give its base model.")
+        raise ModelError(f"{plan.model!r} already has a classification head. Give its base model.")
     settings = asdict(plan) | {
         "kind": kind,
         "sha256": [hash_of_file(data) for data in plan.data],
@@ -102,7 +96,10 @@ def train(
             write_json(out / RECORD, record)
             model, tokenizer, head, record["revision"] = load_classifier(plan.model, plan.seed)
             trainer = _make_trainer(model, tokenizer, head, pairs, settings, work, chosen)
-            trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+            # the Trainer writes the state of a checkpoint last, and a kill can leave one without
+            complete = [path.parent for path in work.glob("checkpoint-*/trainer_state.json")]
+            newest = max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+            trainer.train(resume_from_checkpoint=str(newest) if newest else None)
             counts = {"documents": len({*pairs["document"]} | {*test["document"]})}
             counts |= {"train": len(pairs), "test": len(test)}
             record["result"] = {"counts": counts, **_test(trainer, test)}
@@ -129,10 +126,11 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, set[str], str | Non
     language_model = load_model(name, Settings(device="cpu", dtype="float32"))  # checks the files
     tokenizer, revision = language_model.tokenizer, language_model.revision
     del language_model
-    set_seed(seed)
-    with convert_errors(lambda error: ModelError(f"{name} has no classifier: {describe_error(error)}.")):
+    transformers.set_seed(seed)
+    problem = f"{name} cannot be loaded as a classifier"
+    with convert_errors(lambda error: ModelError(f"{problem}: {describe_error(error)}.")):
         model, info = from_pretrained(
-            AutoModelForSequenceClassification,
+            transformers.AutoModelForSequenceClassification,
             name,
             revision=revision,
             dtype=torch.float32,
@@ -158,11 +156,11 @@ def _make_trainer(
     settings: Mapping[str, Any],
     work: Path,
     device: torch.device,
-) -> Trainer:
+) -> transformers.Trainer:
     """A trainer whose head and other weights have learning rates of their own."""
     per_update = settings["batch_size"] * settings["accumulate"]
     steps = min(settings["max_steps"], settings["epochs"] * -(-len(pairs) // per_update))
-    arguments = TrainingArguments(
+    arguments = transformers.TrainingArguments(
         output_dir=str(work),
         use_cpu=device.type == "cpu",
         max_steps=steps,
@@ -205,7 +203,7 @@ def _make_trainer(
         {"params": [one for name, one in weights if name not in head], "lr": settings["learning_rate"]},
         {"params": [one for name, one in weights if name in head], "lr": settings["head_learning_rate"]},
     ]
-    trainer = Trainer(
+    trainer = transformers.Trainer(
         model=model,
         args=arguments,
         data_collator=collate,
@@ -214,18 +212,11 @@ def _make_trainer(
         # encoder-decoder models return a tuple with further outputs
         preprocess_logits_for_metrics=lambda out, _: out if torch.is_tensor(out) else out[0],
     )
-    trainer.remove_callback(PrinterCallback)
+    trainer.remove_callback(transformers.PrinterCallback)
     return trainer
 
 
-def _last_checkpoint(work: Path) -> str | None:
-    """The newest complete checkpoint: the Trainer writes the state last, and a kill can leave one without."""
-    complete = [path.parent for path in work.glob("checkpoint-*/trainer_state.json")]
-    newest = max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
-    return None if newest is None else str(newest)
-
-
-def _test(trainer: Trainer, test: Dataset) -> dict[str, Any]:
+def _test(trainer: transformers.Trainer, test: Dataset) -> dict[str, Any]:
     """The result on the held-out pairs."""
     logits = np.asarray(trainer.predict(test).predictions)
     if not np.isfinite(logits).all():

@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
@@ -43,10 +43,10 @@ from gest_dataset.studies.study import Study, Table, make_study, table_texts
 from gest_dataset.studies.templates import read_authors_scores as read_gest_scores
 
 SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files
-_NOT_PRINTED = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
-_EXCLUDED = "bert-base-multilingual-cased"  # by section 4.3.3
-_HAS_DUPLICATE = "stereoset_control_gender"  # one sample occurs twice, and is counted once in print
-_SETS = [config for config in table_texts()["sets"] if config != "crows_gender_revised"]
+_NOT_PRINTED_MODEL = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
+_EXCLUDED_MODEL = "bert-base-multilingual-cased"  # by section 4.3.3
+_CONFIG_WITH_DUPLICATE = "stereoset_control_gender"  # one sample occurs twice, and is counted once in print
+_WORD_FILLING_CONFIGS = [config for config in table_texts()["sets"] if config != "crows_gender_revised"]
 _COLUMNS = ("check", "label", "computed", "printed", "difference", "why", "agrees")
 
 # The computed number by label; with the printed text if checks.yaml does not have it
@@ -83,7 +83,7 @@ def run_checks(scores: Path | None, names: Sequence[str] = ()) -> tuple[pd.DataF
             if "scores" in check and scores is None:
                 raise ConfigError(f"the authors' score files are missing (--scores FOLDER, or {SCORES})")
             folder = {"scores": scores} if "scores" in check else {}
-            numbers: Numbers = globals()[check["function"]](**check.get("arguments", {}), **folder)
+            numbers: Numbers = _CHECKS[check["function"]](**check.get("arguments", {}), **folder)
         except GestError as error:
             unavailable[name] = str(error).splitlines()[0]
             continue
@@ -174,7 +174,7 @@ def published_numbers() -> Numbers:
     translators = _rows("gest_mt_masculine_rates")
     p = np.array([row["p"] for row in translators])
     english = [*_english("mlm"), *_english("glm")]
-    slavic = [row for row in _rows("gest_slavic_mlm") if row["model"] != _EXCLUDED]
+    slavic = [row for row in _rows("gest_slavic_mlm") if row["model"] != _EXCLUDED_MODEL]
     correlations = mean_correlations(english, np.array([row["mean_log10_ratio"] for row in english]))
     of_slavic = mean_correlations(slavic, np.log([row["q"] for row in slavic]))
     winobias = _rows("winobias")[0]
@@ -197,11 +197,11 @@ def mean_correlations(table: Sequence[Mapping[str, Any]], values: Floats) -> dic
     """Means of r over pairs of results: of one model, of one template (then over templates), of all."""
     first, second = np.triu_indices(len(table), 1)
     r = np.asarray(np.corrcoef(values))[first, second]
-    models, templates = (np.array([row.get(name, 0) for row in table]) for name in ("model", "template"))
-    same_template = templates[first] == templates[second]
-    by_template = pd.Series(r[same_template]).groupby(templates[first][same_template])
+    model_of, template_of = (np.array([row.get(name, 0) for row in table]) for name in ("model", "template"))
+    same_template = template_of[first] == template_of[second]
+    by_template = pd.Series(r[same_template]).groupby(template_of[first][same_template])
     return {
-        "templates": float(r[models[first] == models[second]].mean()),
+        "templates": float(r[model_of[first] == model_of[second]].mean()),
         "models": float(by_template.mean().mean()),
         "all": float(r.mean()),
     }
@@ -261,27 +261,29 @@ def word_filling_sizes() -> Numbers:
     marked = [mark_keywords(*pair) for pair in zip(rows["stereotype"], rows["antistereotype"], strict=True)]
     one_keyword = [pair for pair in zip(types, marked, strict=True) if isinstance(pair[1], tuple)]
     numbers = Counter(f"StereoSet, {kind}" for kind, _ in dict.fromkeys(one_keyword))
-    for config in _SETS:
+    for config in _WORD_FILLING_CONFIGS:
         frame = rows_of(config).to_pandas()
-        numbers[config] = len(frame.drop_duplicates([*FIELDS]) if config == _HAS_DUPLICATE else frame)
+        numbers[config] = len(frame.drop_duplicates([*FIELDS]) if config == _CONFIG_WITH_DUPLICATE else frame)
     return numbers
 
 
 def shares(number: int, table: str) -> Numbers:
-    """Word filling: the ± of each share, of the count with the printed Agresti-Coull centre and closest ±.
+    """Word filling: the Agresti-Coull ± of each printed share.
 
+    The counts are not printed: of those whose centre rounds to the share, the one with the closest ± is used.
     All 124 English shares agree if they are Agresti-Coull centres, 110 if they were plain shares. The number
     of Slovak samples is not printed.
     """
     sizes = load_papers()["checks"]["word-filling-sizes"]["printed"]
     numbers: dict[str, tuple[float, str]] = {}
-    for row in (row for row in _rows(table) if number in row["tables"]):
-        if row["config"] == "slovak_gender" or row["config"] not in _SETS:
+    for row in _rows(table):
+        has_size = row["config"] in _WORD_FILLING_CONFIGS and row["config"] != "slovak_gender"
+        if number not in row["tables"] or not has_size:
             continue
-        size = int(sizes[row["config"]]) + (row["config"] == _HAS_DUPLICATE)
+        size = int(sizes[row["config"]]) + (row["config"] == _CONFIG_WITH_DUPLICATE)
         centre, low, high = agresti_coull(np.arange(size + 1.0), np.full(size + 1, float(size)))
-        for name in (name for name in row if "_plus" in name and not name.endswith("_pm")):
-            if row[name] is not None:
+        for name in row:
+            if "_plus" in name and not name.endswith("_pm") and row[name] is not None:
                 half_widths = ((high - low) / 2)[np.abs(centre - row[name]) <= 0.005 * (1 + 1e-9)]
                 printed = row[f"{name}_pm"]
                 closest = float(half_widths[np.abs(half_widths - printed).argmin()])
@@ -293,11 +295,17 @@ def differences(number: int) -> Numbers:
     """Word filling: f as the difference of the printed ss, and the ± of its shares."""
     ss = {(row["model"], row["config"]): row for row in _rows("word_filling_ss")}
     numbers: dict[str, tuple[float, str]] = {}
-    for row in (row for row in _rows("word_filling_f") if number in row["tables"]):
-        own = ss[row["model"], row["config"]]
-        f = own["ss_mu_original"] - own["ss_mu_control"]
-        numbers[f"{row['model']}, {row['config']}, f_mu"] = f, f"{row['f_mu']:g}"
+    for row in _rows("word_filling_f"):
+        if number in row["tables"]:
+            row_of_ss = ss[row["model"], row["config"]]
+            f = row_of_ss["ss_mu_original"] - row_of_ss["ss_mu_control"]
+            numbers[f"{row['model']}, {row['config']}, f_mu"] = f, f"{row['f_mu']:g}"
     return {**numbers, **shares(number, "word_filling_f")}
+
+
+_ON_GEST = (samples, templates, topical_means, confusion, swaps, published_numbers, rates)
+_ON_OTHERS = (stereoset_table, stereoset_sizes, word_filling_sizes, shares, differences)
+_CHECKS: dict[str, Callable[..., Numbers]] = {check.__name__: check for check in (*_ON_GEST, *_ON_OTHERS)}
 
 
 def _rows(table: str) -> list[dict[str, Any]]:
@@ -306,7 +314,7 @@ def _rows(table: str) -> list[dict[str, Any]]:
 
 def _english(kind: str) -> list[dict[str, Any]]:
     """The printed rows of masked (mlm) or causal (glm) models."""
-    return [row for row in _rows(f"gest_english_{kind}") if row["model"] != _NOT_PRINTED]
+    return [row for row in _rows(f"gest_english_{kind}") if row["model"] != _NOT_PRINTED_MODEL]
 
 
 # ---- the study -------------------------------------------------------------------------------------------
@@ -315,31 +323,33 @@ def _english(kind: str) -> list[dict[str, Any]]:
 def papers_study(scores: str | Path | None = None) -> Study:
     """The study of the papers; `scores` is the folder of the authors' score files."""
     folder = scores or os.environ.get(SCORES)
-    pairs, unavailable = run_checks(Path(folder) if folder else None)
+    checks, unavailable = run_checks(Path(folder) if folder else None)
     totals = {
-        str(name): (len(own), int(own["agrees"].sum()), own["difference"].abs().max())
-        for name, own in pairs.groupby("check", sort=False)
+        str(name): (len(group), int(group["agrees"].sum()), group["difference"].abs().max())
+        for name, group in checks.groupby("check", sort=False)
     }
-    wrong = pairs[~pairs["agrees"].astype(bool)]
-    differences = wrong[[*_COLUMNS[:-1]]].replace({"why": {"": "not explained"}}).itertuples(False, None)
+    wrong = checks[~checks["agrees"].astype(bool)]
+    wrong_numbers = wrong[[*_COLUMNS[:-1]]].replace({"why": {"": "not explained"}}).itertuples(False, None)
     items, statuses = load_papers()["items"], load_papers()["statuses"]
     tables = []
     for name, paper in load_papers()["papers"].items():
         rows = []
-        for item in (item for item in items if item["paper"] == name):
-            own = [totals[check] for check in item["checks"] if check in totals]
-            agreeing = f"{sum(agree for _, agree, _ in own):,} of {sum(n for n, _, _ in own):,}"
-            agreement = agreeing if own else "not computed" if item["checks"] else ""
+        of_paper = [item for item in items if item["paper"] == name]
+        for item in of_paper:
+            computed = [totals[check] for check in item["checks"] if check in totals]
+            agreement = "not computed" if item["checks"] else ""
+            if computed:
+                agreement = f"{sum(row[1] for row in computed):,} of {sum(row[0] for row in computed):,}"
             status = statuses[item["status"]]
             rows.append((item["item"], item["what"], status, agreement, item["command"], item["why"]))
         tables.append(Table.create(name, rows, "papers", **paper))
-    tables.append(Table.create("differences", list(differences)))
+    tables.append(Table.create("differences", list(wrong_numbers)))
     tables.append(Table.create("checks", [(name, *total) for name, total in totals.items()]))
     counts = Counter(item["status"] for item in items)
     of_status = "; ".join(f"{counts[key]} {text}" for key, text in statuses.items())
     notes = [
         f"{len(items)} tables and figures: {of_status}.",
-        f"{len(pairs) - len(wrong):,} of {len(pairs):,} numbers that can be computed from released data "
+        f"{len(checks) - len(wrong):,} of {len(checks):,} numbers that can be computed from released data "
         f"agree to the last printed digit; of the other {len(wrong):,}, "
         f"{format_number((wrong['why'] == '').sum())} have no explanation.",
         *(f"{name}: {reason}" for name, reason in unavailable.items()),

@@ -30,7 +30,7 @@ from gest_dataset.data import sources
 from gest_dataset.data.card import card_header, split_info
 from gest_dataset.data.folder import SUMS, write_config
 from gest_dataset.data.rows import fingerprint_of, rows_of
-from gest_dataset.data.tables import read_table
+from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
@@ -144,7 +144,7 @@ def translated_fields(test: str) -> tuple[str, ...]:
 
 def _read_corrections(path: Path, english: Mapping[str, Sequence[Row]]) -> Corrections:
     """The filled cells of the column `correction`."""
-    table = read_table(path)
+    table = read_user_table(path)
     columns = [table.texts(name) for name in (*_KEYS, "correction")]
     fields = {(test, row["id"]): translated_fields(test) for test, rows in english.items() for row in rows}
     corrections: Corrections = {}
@@ -173,25 +173,25 @@ def _translate_test(
     translated: list[Row] = []
     problems: list[Row] = []
     for row in rows:
-        new, found = dict(row), []
+        new, findings = dict(row), []
         for name in fields:
             correction, made = corrections.get((test, row["id"], name)), translations[row[name]]
             new[name] = correction or _text(name, made)
             for kind in check_text(name, row[name], new[name]):
                 # a corrected text was checked by a person
                 if PROBLEMS[kind] or correction is None:
-                    found.append((name, kind, f": {made.problem}" if made.problem else ""))
-        if not any(PROBLEMS[kind] for _, kind, _ in found):
+                    findings.append((name, kind, f": {made.problem}" if made.problem else ""))
+        if not any(PROBLEMS[kind] for _, kind, _ in findings):
             for name in CANDIDATES.values() if test == WITHIN else ():
                 new[name] = new["context"].replace(BLANK, new[f"{name}_word"])
-            found += [(name, kind, "") for name, kind in check_candidates(new)]
-        for name, kind, detail in found:
+            findings += [(name, kind, "") for name, kind in check_candidates(new)]
+        for name, kind, detail in findings:
             problem = {"test": test, "id": row["id"], "field": name, "source": row[name], "kind": kind}
             problem |= {"translation": new[name], "problem": f"{kind}{detail}", "correction": ""}
             problem["context"] = new["context"] if name.endswith("_word") else ""
             problem["left_out"] = "yes" if PROBLEMS[kind] else "no"
             problems.append(problem)
-        if not any(PROBLEMS[kind] for _, kind, _ in found):
+        if not any(PROBLEMS[kind] for _, kind, _ in findings):
             translated.append(new)
     by_kind = Counter(kind for _, kind in {(problem["id"], problem["kind"]) for problem in problems})
     counts = {
@@ -276,33 +276,34 @@ def _write_folder(
 ) -> list[tuple[NewConfig, list[Row]]]:
     """Write the settings first and the card last; return the configs."""
     system = record["settings"]["system"]
-    counts = {one.test: one.counts for one in tests}
+    counts = {done.test: done.counts for done in tests}
     write_json(out / RECORD, record | {"tests": counts})
-    problems = [problem for one in tests for problem in one.problems]
+    problems = [problem for done in tests for problem in done.problems]
     rows = [[problem[name] for name in _COLUMNS] for problem in problems]
     write_file(out / PROBLEMS_FILE, csv_text(_COLUMNS, rows))
     if corrections:
         cells = [(*key, text) for key, text in corrections.items()]
         write_file(out / CORRECTIONS, csv_text((*_KEYS, "correction"), cells))
     configs, infos = [], []
-    for one in (one for one in tests if one.rows):
-        name = config_name(one.test, language)
-        data = datasets.Dataset.from_list(one.rows, features=features_of(FIELDS[one.test]))
+    with_rows = [done for done in tests if done.rows]
+    for done in with_rows:
+        name = config_name(done.test, language)
+        data = datasets.Dataset.from_list(done.rows, features=features_of(FIELDS[done.test]))
         path = write_config(out, name, data.data.table)
         infos.append({"config_name": name, "splits": [split_info(path)]})
         # the first problem of each sample that is left out
-        left_out = [problem for problem in reversed(one.problems) if problem["left_out"] == "yes"]
+        left_out = [problem for problem in reversed(done.problems) if problem["left_out"] == "yes"]
         reasons = {problem["id"]: problem["kind"] for problem in left_out}
         new = NewConfig(
             name=name,
             family=FAMILIES["stereoset"],
-            description=f"StereoSet, {one.test} test, in {LANGUAGES[language].name}, translated by {system}",
+            description=f"StereoSet, {done.test} test, in {LANGUAGES[language].name}, translated by {system}",
             languages=(language,),
-            licence=sources.licences([source(one.test, SOURCE)]),
-            kind=f"stereoset_{one.test}",
+            licence=sources.licences([source(done.test, SOURCE)]),
+            kind=f"stereoset_{done.test}",
             dropped=dict(Counter(reasons.values())),
         )
-        configs.append((new, one.rows))
+        configs.append((new, done.rows))
     title = f"StereoSet in {LANGUAGES[language].name}"
     values = {"title": title, "system": system, "tests": counts, "left_out": PROBLEMS}
     values |= {"problems_file": PROBLEMS_FILE, "family": FAMILIES["stereoset"]}

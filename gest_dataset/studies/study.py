@@ -7,8 +7,6 @@
 The titles, columns and notes of all tables are in `tables.yaml`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import shlex
@@ -59,7 +57,7 @@ class Table:
     note: str = ""
 
     @classmethod
-    def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> Table:
+    def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> "Table":
         """A table with the title, columns and note in `tables.yaml`, filled in with `values`."""
         texts = table_texts()[text or name]
         title, note = (texts.get(key, "").format(**values).strip() for key in ("title", "note"))
@@ -122,7 +120,7 @@ class Study:
     def table(self, name: str) -> Table:
         return next(table for table in self.tables if table.name == name)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         content = {name: getattr(self, name) for name in ("name", "title", "notes", "sources", "signature")}
         tables = [asdict(table) | {"rows": table.rows} for table in self.tables]
         return dict(json_value({**content, "tables": tables}))
@@ -139,7 +137,7 @@ class Study:
             values = {"study": self, "command": shlex.join(command), "version": __version__}
             template = load_template(Path(__file__).with_name("study.html.jinja"))
             files[PAGE] = template.render(values, **page_assets()).encode()
-            content = self.to_json() | {"settings": {"study": self.name}, "versions": versions()}
+            content = self.to_dict() | {"settings": {"study": self.name}, "versions": versions()}
             write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
                 (folder / name).unlink(missing_ok=True)
@@ -171,12 +169,12 @@ def collect_runs(
         suitable_runs.append(run)
         other = by_config.setdefault(manifest.config, run)
         if other.manifest.data_fingerprint != manifest.data_fingerprint:
-            raise ConfigError(f"{other.path} and {run.path} use two versions of {manifest.config}.")
+            raise ConfigError(f"{other.path} and {run.path} use different versions of {manifest.config}.")
         # a copy under another name has the same hash of weights
         identity = manifest.settings.get("weights") or (manifest.model, manifest.settings.get("revision"))
         if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
             names = f"{other.manifest.model}, {manifest.model}"
-            raise ConfigError(f"Two runs are of the same model on {manifest.about} ({names}). Give only one.")
+            raise ConfigError(f"Two runs of one model on {manifest.about} ({names}). Give only one.")
     if not (suitable_runs or has_scores):
         raise missing_runs(study)
     return suitable_runs

@@ -7,8 +7,6 @@ length, frequency of words: g_s adjusted for each of them, and g_s of parts of t
 Scores are ln r, averaged over templates (and over the pairs of a source) first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +42,7 @@ Rates = tuple[list[Estimate], int]
 
 
 @dataclass(frozen=True)
-class Scores:
+class SentenceScores:
     """What one model or translator gave for English sentences, or for translations of them.
 
     `values` are ln r, a column per template, with the sentence and its stereotype as the index; for a
@@ -56,11 +54,11 @@ class Scores:
     values: pd.DataFrame
 
     @property
-    def means(self) -> pd.Series[float]:
+    def means(self) -> "pd.Series[float]":
         """The means over templates of the samples that have a score in each."""
         return self.values.dropna().mean(axis=1)
 
-    def rates(self, samples: pd.Series[float], words: Sequence[str], scale: str = "ratio") -> Rates:
+    def rates(self, samples: "pd.Series[float]", words: Sequence[str], scale: str = "ratio") -> Rates:
         """The rates of male samples, of those on the topic and of female samples; the number on the topic."""
         is_share = self.kind == MT
         predictions = np.where(samples > 0, "male", "female") if is_share else samples.to_numpy()
@@ -84,11 +82,7 @@ def topical(
     words: Sequence[str] = FAMILY_WORDS,
     scores: str | Path | None = None,
 ) -> Study:
-    """The rate of male samples with one of `words` (also inside longer words), and other explanations.
-
-    Runs are of models in English templates or on pairs, and of translators; `scores` is a folder of the
-    authors' files.
-    """
+    """The rate of male samples with one of `words` (also inside longer words), and other explanations."""
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
     released, hashes = read_authors_scores(scores)
@@ -99,35 +93,37 @@ def topical(
         group=lambda run: (run.manifest.measure, run.manifest.language),
         has_scores=bool(released),
     )
-    found = [_scores_of_run(one) for one in label_runs(used)]
+    models = [_scores_of_run(run) for run in label_runs(used)]
     for name, scores_of_model in released.items():
         kind = MLM if 1 in scores_of_model else GLM
-        found.append(Scores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
-    models = [one for one in found if one.kind != MT]
+        models.append(SentenceScores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
+    language_models = [model for model in models if model.kind != MT]
     rows: list[Row] = []
-    for one in found:
-        (male, topic, female), number = one.rates(one.means, words)
+    for model in models:
+        name, kind = model.name, model.kind
+        (male, topic, female), number = model.rates(model.means, words)
         # where the topic lies between female (0) and male samples (1); of ratios on their logarithms
         values = np.array([male.value, topic.value, female.value])
-        m, t, f = (values if one.kind == MT else np.log(values)).tolist()
+        m, t, f = (values if kind == MT else np.log(values)).tolist()
         position = (t - f) / (m - f) if m != f else math.nan
-        rows.append((one.name, one.kind, number, male, topic, female, position, one.expected_rate(words)))
+        rows.append((name, kind, number, male, topic, female, position, model.expected_rate(words)))
     table = Table.create("topical", rows, words=", ".join(words))
-    tables = [table, _like_table_3(found, words), *_explanations(models)]
+    tables = [table, _like_table_3(models, words), *_explanations(language_models)]
     sources = {"words": ", ".join(words)} | hashes
-    return make_study("topical", "Is it the topic?", tables, used, [one.name for one in found], sources)
+    return make_study("topical", "Is it the topic?", tables, used, [model.name for model in models], sources)
 
 
-def _scores_of_run(one: LabelledRun) -> Scores:
-    run, config = one.run, one.run.manifest.config
+def _scores_of_run(labelled: LabelledRun) -> SentenceScores:
+    run, label, config = labelled.run, labelled.label, labelled.run.manifest.config
     if run.manifest.measure == MASCULINE_RATE.name:
         table = run.table.to_pandas().rename(columns={"source": "sentence"}).set_index(_INDEX)
-        return Scores(one.label, MT, table["gender"].map(_GENDERS).astype(float).to_frame())
+        return SentenceScores(label, MT, table["gender"].map(_GENDERS).astype(float).to_frame())
     wide = wide_scores(run.table)
     if run.manifest.measure == PAIRS.name:  # the pairs of a source have the same English sentence
         values = _by_sentence(wide, config, "source").groupby(level=_INDEX, sort=False).mean()
-        return Scores(one.label, SLAVIC, values)
-    return Scores(one.label, MLM if one.kind == "masked" else GLM, _by_sentence(wide, config, "sentence"))
+        return SentenceScores(label, SLAVIC, values)
+    kind = MLM if labelled.kind == "masked" else GLM
+    return SentenceScores(label, kind, _by_sentence(wide, config, "sentence"))
 
 
 def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
@@ -140,18 +136,18 @@ def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
     return scores.set_axis(pd.MultiIndex.from_arrays(index, names=_INDEX))
 
 
-def _like_table_3(found: Sequence[Scores], words: Sequence[str]) -> Table:
+def _like_table_3(models: Sequence[SentenceScores], words: Sequence[str]) -> Table:
     """Means over models and templates on the printed scale."""
     rows: list[Row] = []
     for printed in published.load("gest_topical_bias")["rows"]:
-        own = [one for one in found if one.kind == printed["systems"]]
-        columns = [(one, column.dropna()) for one in own for _, column in one.values.items()]
-        rates = [[rate.value for rate in one.rates(column, words, "published")[0]] for one, column in columns]
+        members = [m for m in models if m.kind == printed["systems"]]
+        columns = [(m, column.dropna()) for m in members for _, column in m.values.items()]
+        rates = [[rate.value for rate in m.rates(column, words, "published")[0]] for m, column in columns]
         if rates:
             means = np.mean(rates, axis=0)[[0, 2, 1]].tolist()
             is_printed = tuple(words) == FAMILY_WORDS
             paper = [f"{printed[name]:.2f}" if is_printed else "" for name in ("m", "f", "topic")]
-            rows.append((printed["systems"], len(own), len(rates), *means, *paper))
+            rows.append((printed["systems"], len(members), len(rates), *means, *paper))
     return Table.create("table-3", rows)
 
 
@@ -169,19 +165,19 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     return properties | {"frequency of words in English": np.array(means)}
 
 
-def _explanations(models: Sequence[Scores]) -> tuple[Table, Table]:
+def _explanations(models: Sequence[SentenceScores]) -> tuple[Table, Table]:
     """g_s adjusted for properties of the sentences, and of parts of them by each property."""
     adjusted: list[Row] = []
     of_parts: list[Row] = []
-    for one in models:
-        scores = one.means.to_numpy()
-        sentences, stereotypes = (one.means.index.get_level_values(name) for name in _INDEX)
+    for model in models:
+        scores = model.means.to_numpy()
+        sentences, stereotypes = (model.means.index.get_level_values(name) for name in _INDEX)
         properties = sentence_properties(sentences.tolist())
         sets = {name: {name: values} for name, values in properties.items()} | {"all of them": properties}
         for name, chosen in sets.items():
             result = confounders.adjusted_g_s(scores, stereotypes.to_numpy() - 1, chosen)
             g_s = Estimate.of(result, "adjusted_g_s")
-            adjusted.append((one.name, name, result["g_s"], g_s, result["correlations"].get(name)))
+            adjusted.append((model.name, name, result["g_s"], g_s, result["correlations"].get(name)))
         parts = {"all sentences": np.ones(len(scores), dtype=bool)}
         for name, values in properties.items():
             if set(np.unique(values)) <= {0.0, 1.0}:
@@ -193,5 +189,5 @@ def _explanations(models: Sequence[Scores]) -> tuple[Table, Table]:
             g_s = EMPTY
             if part.any():
                 g_s = Estimate.of(stereotype_rate(scores[part].tolist(), stereotypes[part].tolist()), "g_s")
-            of_parts.append((one.name, name, int(part.sum()), g_s))
+            of_parts.append((model.name, name, int(part.sum()), g_s))
     return Table.create("confounders", adjusted), Table.create("parts", of_parts)

@@ -43,19 +43,19 @@ _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
 def validity(runs: Sequence[str | Path | Run] = ()) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs of both."""
     measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
-    found = collect_runs(
+    used = collect_runs(
         runs,
         "validity",
         lambda run: run.manifest.measure == measures.get(run.manifest.config, WINOBIAS.name),
         group=lambda run: run.manifest.config,
     )
     by_model: dict[str, dict[str, Run]] = {}
-    for name, run in zip(model_names(found), found, strict=True):
+    for name, run in zip(model_names(used), used, strict=True):
         by_model.setdefault(name, {})[run.manifest.config] = run
     rates = rates_of_models(by_model)
     notes = [
-        f"{name} is left out: it has no run on {'WinoBias' if {*own} & {*_GEST_CONFIGS} else 'GEST'}."
-        for name, own in by_model.items()
+        f"{name} is left out: it has no run on {'WinoBias' if {*members} & {*_GEST_CONFIGS} else 'GEST'}."
+        for name, members in by_model.items()
         if name not in set(rates["model"])
     ]
     if rates.empty:
@@ -64,7 +64,7 @@ def validity(runs: Sequence[str | Path | Run] = ()) -> Study:
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
     title = "Does g_s predict the WinoBias rate?"
-    return make_study("validity", title, tables, found, notes=notes)
+    return make_study("validity", title, tables, used, notes=notes)
 
 
 def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
@@ -74,9 +74,9 @@ def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
     ln q_i - ln q_f of stereotypes about men, ln q_m - ln q_i of those about women.
     """
     rows = []
-    for name, own in by_model.items():
-        gest = next((own[config] for config in _GEST_CONFIGS if config in own), None)
-        winobias = [run for run in own.values() if run.manifest.measure == WINOBIAS.name]
+    for name, runs in by_model.items():
+        gest = next((runs[config] for config in _GEST_CONFIGS if config in runs), None)
+        winobias = [run for run in runs.values() if run.manifest.measure == WINOBIAS.name]
         if gest is None or not winobias:
             continue
         result = gest.result["result"]
@@ -140,15 +140,16 @@ def _correlations(rates: pd.DataFrame) -> tuple[Table, Table]:
     groups = dict(list(rates.groupby("config")))
     rows: list[Row] = []
     columns: dict[str, list[Any]] = {"stereotype": [f"{one.id:2} {one.name}" for one in STEREOTYPES.values()]}
-    for config in (config for config in CONFIGS if config in groups):
-        own = groups[config]
-        g_s, mean, total = (own[column].str[0].to_numpy(dtype=float) for column in ("g_s", MEAN, SUM))
+    configs = [config for config in CONFIGS if config in groups]
+    for config in configs:
+        members = groups[config]
+        g_s, mean, total = (members[column].str[0].to_numpy(dtype=float) for column in ("g_s", MEAN, SUM))
         paper = f"{printed['pearson']} ({printed['models']} models)" if config == printed["config"] else ""
-        on_print = correlate(own["g_s_published"], mean ** (1 / LN10))
-        rows.append((config, MEAN, "g_s as printed", len(own), *on_print, paper))
+        on_print = correlate(members["g_s_published"], mean ** (1 / LN10))
+        rows.append((config, MEAN, "g_s as printed", len(members), *on_print, paper))
         for how, values in ((MEAN, mean), (SUM, total)):
-            rows.append((config, how, "ln g_s", len(own), *correlate(np.log(g_s), np.log(values)), ""))
-        strengths = np.stack(own["strengths"]).T
+            rows.append((config, how, "ln g_s", len(members), *correlate(np.log(g_s), np.log(values)), ""))
+        strengths = np.stack(members["strengths"]).T
         columns[config.removeprefix("winobias_")] = [correlate(one, np.log(mean))[0] for one in strengths]
     by_stereotype = list(zip(*columns.values(), strict=True))
     return (

@@ -138,12 +138,12 @@ def compare_models(lines: Sequence[Line], folder: Path) -> tuple[list[Difference
             runs.append(replace(run, manifest=replace(run.manifest, model=name)))
         progress.info("comparing %s models on %s", len(runs), config)
         try:
-            found = list(compare_pairs(runs, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))))
+            of_config = list(compare_pairs(runs, max(DRAWS, _DRAWS_PER_PAIR * math.comb(len(runs), 2))))
         except GestError as error:
             notes[config] = f"The models were not compared: {error}"
             continue
-        differences += with_holm(found)
-        if not found:
+        differences += with_holm(of_config)
+        if not of_config:
             notes[config] = "The models were not compared: no two were scored with the same templates."
     return differences, notes
 

@@ -182,7 +182,7 @@ def _is_done(model: SuiteModel, config: str, kind: str, folder: Path) -> bool:
     }
     if lines := differences({name: actual.get(name) for name in expected}, expected):
         listed = "; ".join(line.strip() for line in lines)
-        raise ConfigError(f"{path} was scored with other settings ({listed}); change --output")
+        raise ConfigError(f"{path} was scored with different settings ({listed}); change --output")
     return True
 
 
@@ -238,7 +238,8 @@ def _run_tasks(ray: Any, jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]
             if len(job) > 1:  # one config may be what ends the worker: run them one by one
                 pending |= {submit([cell]): [cell] for cell in job}
                 continue
-            reason = f"the Ray worker was lost {_RETRIES + 1} times: {describe_error(error)}. Set `memory`?"
+            lost = f"the Ray worker was lost {_RETRIES + 1} times: {describe_error(error)}"
+            reason = f"{lost}. If memory ran out, set `memory`."
             yield [replace(cell, status=FAILED, reason=reason) for cell in job]
 
 

@@ -104,12 +104,12 @@ def prepare(
     if is_published and system.removeprefix(PUBLISHED) not in offered:
         raise UnsupportedLanguageError(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
-            f"choose from {', '.join(offered) or 'none'}."
+            f"available systems: {', '.join(offered) or 'none'}."
         )
-    sentences.check_exists(system.replace("{language}", language))
+    path = sentences.text_file(system.replace("{language}", language))
     detector = GenderDetector(language, parser, parser_model, cache)
     translator, lines, identity = None, None, (system, "", "")
-    if path := sentences.text_file(system.replace("{language}", language)):
+    if path:
         lines = sentences.read_aligned_lines(path, limit)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
@@ -139,11 +139,7 @@ class MasculineRates(RunResult):
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals (docs/metrics.md).
-
-        It also has the bounds that unknown genders leave and, if the detector's errors were measured, those
-        that the largest plausible errors leave (`statistics.masculine_rate`).
-        """
+        """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals and bounds (docs/metrics.md)."""
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         result |= unknown_bounds(genders, stereotypes)
@@ -210,15 +206,15 @@ def masculine_rates(
     """
     arguments = dict(locals())
     checks.check_choice("convention", convention, CONVENTIONS)
-    given = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
-    experiment = prepare(**given)
+    to_prepare = {name: value for name, value in arguments.items() if name not in ("convention", "output")}
+    experiment = prepare(**to_prepare)
     if output is None:
         return measure(experiment, convention)
-    run = record(experiment, convention, Path(output), python_command(masculine_rates, arguments))
+    run = measure_as_run(experiment, convention, Path(output), python_command(masculine_rates, arguments))
     return MasculineRates(run.table, run.manifest.metadata)
 
 
-def record(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
+def measure_as_run(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
     """Measure the rates and write them as a run to `path`, also over a finished run."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
@@ -232,24 +228,25 @@ def record(experiment: Experiment, convention: str, path: Path, command: Sequenc
         command=command,
         device=experiment.translator.device if experiment.translator else None,
     )
-    with open_run(path, manifest) as run:
+    with open_run(path, manifest) as writer:
         rates = measure(experiment, convention)
         problems = Counter(rates.metadata["problems"])
         if problems.total() == len(rates.table):
             reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
             raise TranslationError(f"No translation could be judged.\n{reasons}")
-        return run.finish(rates)
+        return writer.finish(rates)
 
 
 def measure(experiment: Experiment, convention: str) -> MasculineRates:
     """Translate, and find the gender of each translation."""
     start = perf_counter()
     samples = experiment.samples()
-    found = iter(experiment.detector.genders([one.translation for one in samples if not one.problem]))
-    rows = [
-        asdict(sample) | asdict(Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(found))
-        for sample in samples
-    ]
+    texts = [sample.translation for sample in samples if not sample.problem]
+    detections = iter(experiment.detector.genders(texts))
+    rows = []
+    for sample in samples:
+        detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
+        rows.append(asdict(sample) | asdict(detection))
     metadata = {
         "measure": MASCULINE_RATE.name,
         **{name: value for name, value in experiment.settings.items() if name != "data"},

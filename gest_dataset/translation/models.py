@@ -179,7 +179,7 @@ def _load(
 
 
 def _translate(texts: Sequence[str], load: Callable[[], _Loaded], budget: int) -> Batches:
-    """Batches of texts, the longest first, so that too little memory shows at once."""
+    """Translate in batches, the longest texts first, so that too little memory shows at once."""
     loaded = load()
     prefixed = [loaded.prefix + text for text in texts]
     ids = loaded.tokenizer(prefixed, truncation=False, verbose=False)["input_ids"]
@@ -252,7 +252,7 @@ def prompt_for(language: str) -> str:
 
 
 def open_chat(model: str, language: str, url: str) -> Translator:
-    """The translator of a model at a server."""
+    """A translator that asks a chat model at a server."""
     prompt = hashlib.sha256(prompt_for(language).encode()).hexdigest()[:12]
     settings = f"server={normalize_address(url)},prompt={prompt},max_tokens={_SAMPLING.max_tokens}"
     return Translator(f"chat:{model}", "", settings, lambda texts: _ask(texts, model, language, url))

@@ -84,6 +84,11 @@ class Pairs:
     sentences: int
     left_out: dict[str, list[str]]
 
+    @property
+    def prompts(self) -> str:
+        """The two prompts, without a sentence."""
+        return " / ".join(prompt_for(self.frame, "…", gender) for gender in (MALE, FEMALE))
+
 
 def prompt_for(frame: str, sentence: str, gender: str) -> str:
     """The prompt for a translation in a gender.
@@ -136,25 +141,25 @@ def make_pairs(
     reasons |= {sample.id: NO_TRANSLATION for sample in samples if sample.problem}
     samples = [sample for sample in samples if not sample.problem]
     gendered = []
-    for sample, found in zip(samples, detect([sample.translation for sample in samples]), strict=True):
-        if found.gender in _OTHER:
-            gendered.append((sample, found.gender))
+    for sample, detection in zip(samples, detect([sample.translation for sample in samples]), strict=True):
+        if detection.gender in _OTHER:
+            gendered.append((sample, detection.gender))
         else:
             reasons[sample.id] = NO_GENDER
-    asked = {s.id: prompt_for(frame, s.source, _OTHER[gender]) for s, gender in gendered}
+    prompt_of = {s.id: prompt_for(frame, s.source, _OTHER[gender]) for s, gender in gendered}
     if not gest.is_file(system):
-        translations |= translate(list(asked.values()))
+        translations |= translate(list(prompt_of.values()))
     candidates = []
     for sample, gender in gendered:
-        row = _pair(sample, gender, translations.get(asked[sample.id]), language, label)
+        row = _pair(sample, gender, translations.get(prompt_of[sample.id]), language, label)
         if isinstance(row, str):
             reasons[sample.id] = row
         else:
             candidates.append((sample, gender, row))
     variants = [row["masculine" if gender == FEMALE else "feminine"] for _, gender, row in candidates]
     rows: dict[str, Row] = {}
-    for (sample, gender, row), found in zip(candidates, detect(variants), strict=True):
-        if found.gender != _OTHER[gender]:
+    for (sample, gender, row), detection in zip(candidates, detect(variants), strict=True):
+        if detection.gender != _OTHER[gender]:
             reasons[sample.id] = WRONG_GENDER
         elif rows.setdefault(row["id"], row) is not row:
             reasons[sample.id] = MERGED

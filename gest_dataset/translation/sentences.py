@@ -9,7 +9,7 @@ import pandas as pd
 
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.data.rows import rows_of
-from gest_dataset.data.tables import is_table, read_lines, read_table
+from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, UnsupportedLanguageError
 from gest_dataset.gender import languages, parsing
 from gest_dataset.storage import update_hash
@@ -18,7 +18,8 @@ from gest_dataset.translation.translator import Batches, Translation, Translatio
 TEXT = "sentence"  # the column that is translated
 SAME = "not translated: still the English sentence"
 _FILE = "file:"
-_COLUMNS = (("source", "translation"), ("from", "to"))  # the second pair is that of GEST's own files
+# Columns of the files of `gest translate`, of GEST's own files, and of those of `gest build --format csv`
+_COLUMNS = (("source", "translation"), ("from", "to"), ("sentence", "translation"))
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def read_sentences(source: str | Path) -> pd.DataFrame:
             raise ConfigError(f"The config {source!r} has no English sentences. Use one of {offered}.")
         columns = rows_of(source).to_dict()
     elif is_table(source):
-        table = read_table(source)
+        table = read_user_table(source)
         columns = {**table.columns, TEXT: table.texts(TEXT)}
     else:
         columns = {TEXT: [line.strip() for line in read_lines(source)]}
@@ -89,14 +90,9 @@ def is_file(system: str) -> bool:
 def text_file(system: str) -> Path | None:
     """The text file (or `-`) of a system with a translation per line; None for any other system."""
     path = Path(system.removeprefix(_FILE)).expanduser()
-    return path if is_file(system) and not is_table(path) else None
-
-
-def check_exists(system: str) -> None:
-    """Refuse a missing file of translations before a parser is downloaded."""
-    path = Path(system.removeprefix(_FILE)).expanduser()
     if is_file(system) and str(path) != "-" and not path.exists():
         raise ConfigError(f"There is no file {path}.")
+    return path if is_file(system) and not is_table(path) else None
 
 
 def read_aligned_lines(path: Path, limit: int | None) -> list[str]:
@@ -186,7 +182,7 @@ def read_translations(path: Path, language: str) -> pd.DataFrame:
 
     With a column `language` only the rows of the language count; a column `system` must name one system.
     """
-    table = read_table(path)
+    table = read_user_table(path)
     names = next((pair for pair in _COLUMNS if set(pair) <= set(table.columns)), None)
     if names is None:
         raise ConfigError(
@@ -201,7 +197,7 @@ def read_translations(path: Path, language: str) -> pd.DataFrame:
         if rows.empty:
             offered = sorted({str(code) for code in codes} - {"", "None"})
             raise UnsupportedLanguageError(
-                f"{path} has no row in {language!r}, only in {', '.join(offered) or 'none'}."
+                f"{path} has no row in {language!r}; its languages: {', '.join(offered) or 'none'}."
             )
     if "system" in table.columns:
         systems = sorted({str(table.columns["system"][row - 1]) for row in rows.index} - {"None"})

@@ -104,8 +104,9 @@ def translate_all(
     path = folder / "translations.sqlite3" if translator.cached else Path(":memory:")
     with ResponseCache(path) as cache:
         stored = cache.get(keys.values())
-        for text in (text for text in wanted if keys[text] in stored):
-            done[text] = Translation.of(text, stored[keys[text]]["translation"])
+        for text in wanted:
+            if keys[text] in stored:
+                done[text] = Translation.of(text, stored[keys[text]]["translation"])
         missing = [text for text in wanted if text not in done]
         bar = tqdm(
             total=len(wanted),
@@ -121,10 +122,10 @@ def translate_all(
         try:
             with lock, bar, closing(translator.translate(missing)) as batches:
                 for batch in batches if missing else ():
-                    made = {one.source: one for one in batch}
+                    made = {new.source: new for new in batch}
                     # an empty translation was paid for as well
-                    paid = [one for one in made.values() if one.problem in ("", EMPTY)]
-                    cache.put({keys[one.source]: {"translation": one.translation} for one in paid})
+                    paid = [new for new in made.values() if new.problem in ("", EMPTY)]
+                    cache.put({keys[new.source]: {"translation": new.translation} for new in paid})
                     done |= made
                     bar.update(len(made))
                     lines.update(len(done))

@@ -1,7 +1,5 @@
 """The interface of a translator, and its errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +18,7 @@ class Translation:
     problem: str = ""
 
     @classmethod
-    def of(cls, text: str, answer: str) -> Translation:
+    def of(cls, text: str, answer: str) -> "Translation":
         """A system's answer; half of a surrogate pair, which no file can hold, becomes U+FFFD."""
         answer = answer.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return cls(text, answer, "" if answer.strip() else EMPTY)

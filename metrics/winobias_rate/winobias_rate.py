@@ -1,3 +1,3 @@
 """The evaluate module `winobias_rate`: which pronoun a language model gives to occupations."""
 
-from gest_dataset.metrics.base import WinobiasRate as WinobiasRate
+from gest_dataset.metrics.modules import WinobiasRate as WinobiasRate

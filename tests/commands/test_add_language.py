@@ -45,6 +45,7 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
         "rejected: 1 x a duplicate\n",
         "hi_variants.csv: 34 rows, 34 accepted\n",
         'hi_pairs: 34 rows; import gest_dataset, then load_dataset("gest", "hi_pairs")',
+        "hi_translations: 34 rows; import",
     ):
         assert text in done.stdout
     (path,) = re.findall(r"Rejected rows: (.*)", done.stderr)
@@ -73,6 +74,35 @@ def test_output(gest: Gest, home: Path, hindi: tuple[str, ...], tmp_path: Path) 
     assert gest("add-language", "hi", "--remove").stdout == "Removed: hi_translations, hi_pairs\n"
 
 
+def test_few_rows(gest: Gest, home: Path, tmp_path: Path) -> None:
+    """What is missing is reported, and no list of rejected rows if there is none."""
+    masculine, feminine = "मैं थक गया था", "मैं थक गई थी"
+    columns = ["source", "masculine", "feminine"]
+    one, other = (
+        "I liked to decide quickly.",
+        SENTENCE,
+    )  # GEST has the first one for two stereotypes, 9 and 13
+    write_csv(tmp_path / "a.csv", columns, [(one, masculine, feminine)])
+    done = gest("add-language", "hi", "--variants", "a.csv", "--max-words", "2")
+    assert "a.csv: 1 rows, 1 accepted\n" in done.stdout
+    assert "hi_pairs: 2 rows (two for a sentence that occurs twice in GEST); import" in done.stdout
+    missing = "1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 14, 15, 16."
+    assert f"g_s will be undefined: there is no pair for stereotype {missing}" in " ".join(
+        done.stderr.split()
+    )
+    assert "Rejected rows" not in done.stderr
+    write_csv(tmp_path / "a.csv", columns, [(one, masculine, feminine), (other, "मैं गया", "मैं गई")])
+    done = gest("add-language", "hi", "--variants", "a.csv", "--replace")
+    assert "  rejected: 1 x more than one word differs\n" in done.stdout
+    assert "If several words show the gender, use --max-words." in done.stderr
+    assert "Rejected rows" in done.stderr
+    systems = [(other, "मैं गया", "मैं गई", system) for system in ("a", "b")]
+    write_csv(tmp_path / "a.csv", [*columns, "system"], systems)
+    done = gest("add-language", "hi", "--variants", "a.csv", "--replace")
+    assert "a.csv: 2 rows, 2 accepted\n  1 x merged with the same pair\n" in done.stdout
+    assert "Rejected rows" not in done.stderr
+
+
 def test_errors(gest: Gest, home: Path, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("Satz,Hindi\na,b\n")
     file = ("hi", "--translations", "a.csv")
@@ -81,10 +111,10 @@ def test_errors(gest: Gest, home: Path, tmp_path: Path) -> None:
         (("xx",), "'xx' is not a language code"),
         (("hi",), "Pass a file of translations, of variants, or both."),
         (("hi", "--translations", "lost.csv"), "There is no file lost.csv"),
-        ((*file, "--map", "Satz"), "no column for translation"),
+        ((*file, "--map", "Satz"), "'Satz' is not a field. Use --map COLUMN=FIELD"),
         (file, "Use --map COLUMN=translation."),
         ((*file, "--report", "a.csv"), "is an input and would be overwritten"),
-        ((*file, "--script", "Klingon"), "is not a script of ISO 15924"),
+        ((*file, "--script", "Klingon"), "is not an ISO 15924 script"),
         (("hi", "--remove"), "No data was added for 'hi'"),
         (("hi", "--remove", "--variants", "a.csv"), "--remove cannot be combined"),
         (("xx", "--eurogest", "--data", "nowhere"), "There is no file or folder nowhere"),

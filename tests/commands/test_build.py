@@ -19,6 +19,7 @@ from tests.commands.conftest import Gest
 
 def test_build_some_configs_and_again(gest: Gest, tmp_path: Path) -> None:
     done = gest("build", "sk_pairs", "en", "--out", "data")
+    assert "left out: upstream rows that the rules exclude" in " ".join(done.stdout.split())
     assert done.returncode == 0, done.stderr
     written = ["README.md", "SHA256SUMS", "en", "eval.yaml", "sk_pairs"]
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == written

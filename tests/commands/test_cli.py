@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from gest_dataset import cli, errors
 from gest_dataset.builders import CONFIGS, GROUPS, select_configs
-from gest_dataset.commands import console, tables
+from gest_dataset.commands import console, result_tables
 from gest_dataset.measures.grid import Estimate, Grid, Line
 from gest_dataset.version import __version__
 from tests.commands.conftest import Gest
@@ -117,6 +118,9 @@ def test_list(gest: Gest) -> None:
         line = next(line for line in shown.splitlines() if line.split()[:1] == [name])
         assert f"{config.published_rows:,}" in line
     assert all(f"{group} ({len(select_configs(group))})" in " ".join(shown.split()) for group in GROUPS)
+    assert max(map(len, shown.splitlines()[:-1])) <= 80
+    assert re.search(r"^ +stereoset_control_race .* en +not stated \* *$", shown, re.MULTILINE)
+    assert "* derived from data under CC-BY-SA-4.0" in shown
     listed = json.loads(gest("list", "--json").stdout)
     assert listed["groups"] == {group: list(select_configs(group)) for group in GROUPS}
     for facts, (name, config) in zip(listed["configs"], CONFIGS.items(), strict=True):
@@ -134,12 +138,27 @@ def test_json_in_an_encoding_that_lacks_letters(monkeypatch: pytest.MonkeyPatch)
     assert json.load(written) == {"title": "žena"}
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_long_names_are_folded_in_a_terminal_only(terminal: bool) -> None:
+    written = io.StringIO()
+    shown = console.PlainConsole()
+    shown._file, shown._width, shown._force_terminal = written, 80, terminal
+    name, number = "a-model-with-a-long-name-of-39-letters", "1.234 to 5.678"
+    table = console.new_table("title", ["model", "a", "b", "c"])
+    table.add_row(name, *[number] * 3)
+    console.print_table(table, shown)
+    lines = re.sub("\x1b\\[[0-9;]*m", "", written.getvalue()).splitlines()
+    assert (max(map(len, lines)) <= 80) == terminal
+    assert any(name in line for line in lines) != terminal
+    assert any(line.count(number) == 3 for line in lines)
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_digits_are_never_cut(width: int, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """In a terminal that is too narrow, its lines wrap."""
     monkeypatch.setattr(console.out, "_width", width)
     huge = Line("huge", (Estimate(-123456.0, -234567.0, -12345.0),) * 4, count=123)
-    tables.show_grid(Grid(("a", "b", "c", "d"), (huge,)), "title")
+    result_tables.show_grid(Grid(("a", "b", "c", "d"), (huge,)), "title")
     shown = capsys.readouterr().out
     assert "−1.23e+05" in shown
     assert "…" not in shown

@@ -15,7 +15,7 @@ import pytest
 import gest_dataset
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import DataError
-from gest_dataset.models import user_data
+from gest_dataset.models import user_rows
 from gest_dataset.runs import read_run
 from tests.commands.conftest import Gest
 from tests.conftest import MIRROR, ROOT
@@ -68,6 +68,8 @@ def test_a_file_is_scored_compared_and_reported(gest: Gest) -> None:
     runs = ("gest-runs/bert/mine-csv", "gest-runs/gpt2/mine-csv")
     assert gest("compare", *runs).returncode == 0
     assert gest("report", *runs, "--output", "page.html").returncode == 0
+    done = gest("score", "bert", "--config", "demo_en,demo_controls")
+    assert done.returncode == 0, "the default folder may hold runs on other data"
     assert "mine-csv is your own data" in Path("page.html").read_text(encoding="utf-8")
     write(Path("mine-csv.csv"), [*ROWS[1:], ROWS[0]])
     done = gest("score", "gpt2", "--data", "mine-csv.csv", "--templates", "3")
@@ -134,11 +136,11 @@ def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
     for place in range(5, len(content), len(content) // 60):
         file.write_bytes(content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :])
         with pytest.raises(DataError, match=r"en/test-00000-of-00001\.parquet does not match its checksum"):
-            user_data.read_user_data(Path("built"))
+            user_rows.read_user_rows(Path("built"))
     assert gest("score", "bert", "--data", "built").returncode == 1
     file.unlink()
     with pytest.raises(DataError, match="cannot be read"):
-        user_data.read_user_data(Path("built"))
+        user_rows.read_user_rows(Path("built"))
 
 
 @pytest.mark.usefixtures("short_report")

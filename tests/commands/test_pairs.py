@@ -49,6 +49,9 @@ def test_pairs_are_a_config(gest: Gest, tmp_path: Path, script_environment: Mapp
         assert re.search(rf"^ *{re.escape(reason)} +{number} +\d+ *$", done.stdout, re.MULTILINE)
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert f"```bash\n{shlex.join(['gest', *arguments])}\n```" in card
+    prompts = 'The man said "…" / The woman said "…"'
+    assert f"prompts: {prompts}" in done.stdout
+    assert f"`{prompts}`" in " ".join(card.split())
     rows = load_without_the_package(tmp_path / "out", script_environment)
     assert len(rows) == yields["pairs"] >= 20
     assert list(rows[0]) == list(CONFIGS["sk_pairs"].fields)

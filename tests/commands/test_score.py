@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 from gest_dataset.builders import CONFIGS, GROUPS
-from gest_dataset.commands import gates, tables
+from gest_dataset.commands import gates, result_tables
 from gest_dataset.errors import ModelError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.result import compute_result, with_verdict
 from gest_dataset.models import pretrained
 from gest_dataset.models import score as score_module
-from gest_dataset.models.scorers import LanguageModelScorer
+from gest_dataset.models.forward_passes import LanguageModelScorer
 from gest_dataset.published.models import rank_among_published
 from gest_dataset.runs import find_runs, read_run
 from gest_dataset.stereotypes import STEREOTYPES
@@ -117,7 +117,7 @@ def test_the_headline_of_a_line() -> None:
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
         ({"g_s": math.nan}, ["g_s –", "too few samples"]),
     ):
-        assert tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == fields
+        assert result_tables.headline_fields(measure, with_verdict(measure, result, (0.95, 1.05))) == fields
 
 
 @pytest.mark.parametrize("width", [40, 60, 140])

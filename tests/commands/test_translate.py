@@ -181,7 +181,7 @@ def test_a_system_that_lacks_a_language(gest: Gest) -> None:
     arguments = (*ON_FILE, "--language", "sk,pl,cs", "--input", "own.txt")
     done = gest(*arguments)
     assert done.returncode == 0, done.stderr
-    assert "Skipped (not supported): pl\nmade.csv has no row in 'pl', only in cs, sk." in done.stderr
+    assert "Skipped (not supported): pl\nmade.csv has no row in 'pl'; its languages: cs, sk." in done.stderr
     assert [row["translation"] for row in rows()] == ["Mám 7.", "Je mi 7."]
     assert gest(*ON_FILE, "--language", "pl", "--input", "own.txt").returncode == 1
 

@@ -20,7 +20,7 @@ from gest_dataset.builders.words import core_span
 from gest_dataset.custom import AddedLanguage, language, remove_language
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError, ScoringError
-from gest_dataset.gender import parsing
+from gest_dataset.gender import parsing, write_rules
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.translation.sentences import gest_sentences
 from tests.support import zoo
@@ -100,12 +100,69 @@ def test_every_rejected_row_has_a_reason(tmp_path: Path) -> None:
     added = gest_dataset.add_language("hi", path, report=tmp_path / "why.csv")
     expected = [(number, REASONS[row[4]]) for number, row in enumerate(table, start=1) if row[4]]
     assert rejected(added) == expected
+    assert f'"{language.DISAGREE}",,,I carried  the piano up the stairs. ,5,' in added.report.read_text(
+        encoding="utf-8"
+    )
     read = added.files["translations"]
     assert read.reasons == Counter(reason for _, reason in expected)
     dropped: Counter[str] = Counter()
     loaded = list(CONFIGS["hi_translations"].read({}, dropped))
     assert dropped == read.reasons
     assert {row["source"] for row in loaded} == {TIRED, "I slept in forest without a tent.", PIANO}
+
+
+def test_blank_rows_are_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"source,translation,note\n,,\n{TIRED},{HINDI},\n\n , ,x\n{PIANO},,\n")
+    added = gest_dataset.add_language("hi", tmp_path / "t.csv")
+    assert (added.files["translations"].number, added.files["translations"].accepted) == (2, 1)
+    assert rejected(added) == [(5, parsing.EMPTY)]
+
+
+def test_whole_numbers_may_be_floats(tmp_path: Path) -> None:
+    """As pandas writes a column of numbers with an empty cell."""
+    names = [sentence.id for sentence in gest_sentences() if sentence.text == PIANO]
+    numbers = [float(names[0].removeprefix("gest-")), None]
+    table = pd.DataFrame(
+        {"id": numbers, "source": [None, TIRED], "translation": HINDI, "stereotype": [16, None]}
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    table.to_parquet(tmp_path / "t.parquet")
+    for path in (tmp_path / "t.csv", tmp_path / "t.parquet"):
+        added = gest_dataset.add_language("hi", path, replace=True)
+        assert {row["source"] for row in added.files["translations"].rows} == {TIRED, PIANO}
+
+
+def test_accepted_rows(tmp_path: Path) -> None:
+    """A row that is merged with the same pair of another system is accepted, a wrong one counts once."""
+    masculine, feminine = "Аз бях уморен.", "Аз бях уморена."
+    twice = "I liked to decide quickly."  # for two stereotypes
+    table = [(TIRED, masculine, feminine, system) for system in ("own", "other")]
+    table += [(PIANO, "Бил съм там.", "Била съм там.", "own"), (twice, feminine, masculine, "own")]
+    path = write_csv(tmp_path / "v.csv", [*COLUMNS, "system"], table)
+    parses: Any = {"parser": "conllu", "parser_model": Path(__file__).with_name("bulgarian.conllu")}
+    added = gest_dataset.add_language("bg", variants=path, **parses)
+    read = added.files["pairs"]
+    assert read.reasons == {pairs.MERGED: 1, language.WRONG_GENDER: 2}
+    assert (read.number, read.accepted, len(read.rows)) == (4, 3, 2)
+    assert len(repr(added)) < 1500, "the rows and the fields are left out"
+
+
+def test_different_facts_are_not_different_rows(tmp_path: Path) -> None:
+    path = translations_file(tmp_path / "t.csv", "hi")
+    gest_dataset.add_language("hi", path)
+    with pytest.raises(ConfigError, match=r"different facts, such as the licence\. Use --replace"):
+        gest_dataset.add_language("hi", path, licence="MIT")
+    gest_dataset.add_language("hi", path, licence="MIT", replace=True)
+
+
+def test_a_model_of_another_language_is_refused(tmp_path: Path) -> None:
+    """Also for a language that is not added yet."""
+    path = write_csv(tmp_path / "v.csv", COLUMNS, [(TIRED, "Bol som tam.", "Bola som tam.")])
+    write_rules("sk", tmp_path / "rules.yaml")
+    with pytest.raises(ConfigError, match=r"like a Slovak model .* is 'szl'\. Use its model, or rename"):
+        gest_dataset.add_language(
+            "szl", variants=path, rules=tmp_path / "rules.yaml", parser_model=tmp_path / "sk.udpipe"
+        )
 
 
 @pytest.mark.parametrize(("text", "english", "wrong"), CASES["texts"])
@@ -133,6 +190,9 @@ def test_several_words(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "v.csv", COLUMNS, table)
     added = gest_dataset.add_language("hi", variants=path)
     assert added.files["pairs"].reasons == {pairs.SEVERAL_WORDS: 4, pairs.WORD_COUNT: 1}
+    alone = write_csv(tmp_path / "alone.csv", COLUMNS, table[:2])
+    with pytest.raises(DataError, match=r"nothing was added: 2 more than one word differs\. .*--max-words"):
+        gest_dataset.add_language("hi", variants=alone, replace=True)
     added = gest_dataset.add_language("hi", variants=path, max_words=2, replace=True)
     assert added.files["pairs"].reasons == {"more than 2 words differ": 1, pairs.WORD_COUNT: 1}
     assert "differ in at most 2 words." in CONFIGS["hi_pairs"].family.description
@@ -240,7 +300,7 @@ def test_invalid_codes(code: str, said: str, tmp_path: Path, home: Path) -> None
         (["Satz", "hi"], {}, "no column for source or id"),
         (["translation", "x"], {"translation": "source"}, "no column for translation"),
         (["Satz", "hi"], {"Sotz": "source"}, "no column for source or id"),
-        (["Satz", "hi"], {"Satz": "quelle"}, "no column for source or id"),
+        (["Satz", "hi"], {"Satz": "quelle"}, "'quelle' is not a field. Use --map COLUMN=FIELD with one of"),
     ],
 )
 def test_columns_with_other_names(

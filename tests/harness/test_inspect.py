@@ -27,15 +27,20 @@ from tests.support.chats import MODEL, Mind, chatting, planted, prompts
 pytestmark = [
     pytest.mark.usefixtures("one_thread"),
 ]
-# What a process with Inspect makes of outputs: how each is taken, as JSON
+# What a process with Inspect makes of outputs: the option, the answer and the problem of each, as JSON
 _TAKEN = """
-import json, sys
-from dataclasses import asdict
+import asyncio, json, sys
 from inspect_ai.model import ModelOutput
-from gest_dataset.harness.inspect_tasks import _answer
+from inspect_ai.scorer import Target
+from inspect_ai.solver import TaskState
+from gest_dataset.harness.inspect_tasks import option
 
 outputs = [ModelOutput.from_content("m", said, stop_reason=ended) for said, ended in json.loads(sys.argv[1])]
-print(json.dumps([[one.text, one.problem] for one in map(_answer, [*outputs, ModelOutput()])]))
+prompt = {"row": "1", "variant": "own:male-female-neither"}
+for output in [*outputs, ModelOutput()]:
+    state = TaskState("m", "1", 1, "(a) he (b) she (c) neither", [], output=output, metadata=prompt)
+    score = asyncio.run(option()(state, Target("")))
+    print(json.dumps([score.value, score.answer, score.metadata["problem"]]))
 """
 
 
@@ -71,7 +76,7 @@ def asked(inspect: Callable[..., Any], url: str, *options: str) -> dict[str, Any
     command = ["-m", "inspect_ai", "eval", "gest_dataset/gest_choice", "--model", f"openai-api/local/{MODEL}"]
     command += ["--log-format", "json", "--display", "none", *options]
     done, log = inspect(*command, LOCAL_API_KEY="none", LOCAL_BASE_URL=f"{url}/v1")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     return dict(log)
 
 
@@ -138,15 +143,15 @@ def test_repeats_are_epochs_and_answers_of_none_are_no_rate(inspect: Callable[..
 def test_how_an_answer_ended_says_why_there_is_none(inspect: Callable[..., Any]) -> None:
     """An answer that was cut is still an answer; one that a filter took the rest of is none."""
     expected = {
-        ("(a)", "max_tokens"): ["(a)", ""],
-        ("(a)", "content_filter"): ["(a)", FILTERED],
-        (" ", "stop"): ["", EMPTY],
-        ("", "model_length"): ["", CUT],
-        ("", "content_filter"): ["", FILTERED],
+        ("(a)", "max_tokens"): ["male", "(a)", ""],
+        ("(a)", "content_filter"): ["other", "(a)", FILTERED],
+        (" ", "stop"): ["other", " ", EMPTY],
+        ("", "model_length"): ["other", "", CUT],
+        ("", "content_filter"): ["other", "", FILTERED],
     }
     done, _ = inspect("-c", _TAKEN, json.dumps(list(expected)))
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [*expected.values(), ["", EMPTY]]
+    assert list(map(json.loads, done.stdout.splitlines())) == [*expected.values(), ["other", "", EMPTY]]
 
 
 @pytest.mark.slow

@@ -228,10 +228,10 @@ def test_the_space_belongs_to_the_word(mirror: Path) -> None:
 # ---- the statistic -----------------------------------------------------------------------------------------
 
 
-def samples(measure: str, score: Callable[[int], float], of_each: int = 6) -> list[ours.Sample]:
+def samples(measure: str, score: Callable[[int], float], of_each: int = 6) -> list[ours.TaskScore]:
     """So many of each stereotype, two of a source; `score` is given the place of each."""
     return [
-        ours.Sample(measure, f"s{place}", 0, place % 16 + 1, f"u{place // 32}-{place % 16}", score(place))
+        ours.TaskScore(measure, f"s{place}", 0, place % 16 + 1, f"u{place // 32}-{place % 16}", score(place))
         for place in range(16 * of_each)
     ]
 
@@ -264,7 +264,7 @@ def test_configs_without_a_task(tmp_path: Path) -> None:
     ):
         with pytest.raises(SettingError, match=message):
             write_tasks(tmp_path, select_configs(f"en,{config}"))
-    with pytest.raises(SettingError, match="No config is left"):
+    with pytest.raises(SettingError, match="None of the configs suits lm_eval"):
         write_tasks(tmp_path, select_configs("stereoset"))
 
 

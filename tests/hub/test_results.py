@@ -152,7 +152,7 @@ def _edited(run: Path, to: Path, changed: dict[str, Any], **facts: Any) -> Path:
     manifest = read_run(run).manifest
     files = manifest.files | {"result.json": sha256((folder / "result.json").read_bytes())}
     metadata = manifest.metadata | facts.pop("metadata", {})
-    write_json(folder / "run.json", replace(manifest, files=files, metadata=metadata, **facts).to_json())
+    write_json(folder / "run.json", replace(manifest, files=files, metadata=metadata, **facts).to_dict())
     return folder
 
 

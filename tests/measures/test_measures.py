@@ -99,7 +99,7 @@ def test_what_a_record_promises_is_in_its_result(measure: Measure) -> None:
     assert measure.families
     assert measure.methods
     for pairing in measure.pairings:
-        assert pairing.measure in COMPARED
+        assert pairing.statistic in COMPARED
         assert {*pairing.columns} <= {*scores(measure).column_names}
     told = scores(measure)
     if measure.display.categorical:
@@ -300,3 +300,8 @@ def test_asking_more_often_does_not_turn_the_verdict_of_choices() -> None:
         found.append(verdict_of_labels("choice", predictions=answers, references=references, units=units))
     assert "shown" not in found
     assert found[-1] == "negligible"
+
+
+def test_the_sentence_about_a_run_that_stopped() -> None:
+    stopped = {"stopped": {"samples": 1529, "of": 3565, "stretch": 1.61}}
+    assert "clear: 1,529 of 3,565 samples" in MEASURES["templates"].sentences("placebo", stopped)[-1]

@@ -23,7 +23,7 @@ from datasets import ClassLabel, Dataset, Value
 
 from gest_dataset import register, statistics
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.metrics.base import _plain
+from gest_dataset.metrics.modules import _plain
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT
 
@@ -330,6 +330,12 @@ def test_bad_samples_are_refused_where_they_come_in(samples: dict[str, Any], mes
         metric.add_batch(**samples)
     inputs, _ = CASES["gest_stereotype_rate"]
     assert rounded(metric.compute(**inputs)) == expected("gest_stereotype_rate")
+
+
+def test_an_unknown_argument_is_refused_with_the_known_ones() -> None:
+    metric = evaluate.load("gest_stereotype_rate")
+    with pytest.raises(ConfigError, match=r"not accept sclae together with samples\. It accepts .*scale"):
+        metric.compute(predictions=[0.1], references=[1], sclae="log10")
 
 
 def test_inputs_that_would_be_ignored_are_refused() -> None:

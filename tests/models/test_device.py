@@ -160,5 +160,8 @@ def test_the_best_available_device(monkeypatch: pytest.MonkeyPatch, cuda: bool, 
 @pytest.mark.parametrize("name", ["cuda:99", "toaster"])
 def test_a_missing_device(name: str) -> None:
     assert pick_device("cpu") == torch.device("cpu")
-    with pytest.raises(SettingError, match=f"The device '{name}' cannot be used. Use auto"):
+    ending = r"cpu\.$" if name == "toaster" else r"cpu \(.*\)\.$"
+    with pytest.raises(SettingError, match=f"The device '{name}' cannot be used. Use auto.*{ending}"):
         pick_device(name)
+    with pytest.raises(SettingError, match=f"The device '{name}'"):  # the Hub is not contacted
+        gest_dataset.score("somebody/model", "en", device=name)

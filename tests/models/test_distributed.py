@@ -68,7 +68,7 @@ def test_several_processes_have_the_scores_of_one(size: int, tmp_path: Path) -> 
 def _slow_run(model: str, folder: Path, seconds: float) -> int:
     """Score slowly; the number of inputs that this process computed."""
     from gest_dataset.models import inference
-    from gest_dataset.models.scorers import LanguageModelScorer
+    from gest_dataset.models.forward_passes import LanguageModelScorer
 
     inference.COMMIT_SECONDS = 0.0
     killing.slowly(seconds)

@@ -19,9 +19,9 @@ from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ScoringError
 from gest_dataset.models import inference
 from gest_dataset.models.base import LogProbs
+from gest_dataset.models.forward_passes import Head, Pass
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.prefix_sharing import plain_parents
-from gest_dataset.models.scorers import Head, Pass
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
 from tests.support import zoo
 

@@ -202,7 +202,9 @@ def test_a_revision_is_one_commit(two_revisions: str, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", ["no/such/folder", "zzzz/qqqq"])
 def test_missing_models(name: str) -> None:
-    with pytest.raises(ModelError, match=f"The model '{name}' cannot be loaded: .*\nGive a Hub id"):
+    with pytest.raises(
+        ModelError, match=f"^There is no folder {name}. The model '{name}' cannot be loaded: .*\nGive"
+    ):
         load_model(name)
 
 

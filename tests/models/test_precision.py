@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import gest_dataset
-from gest_dataset.models import scores
+from gest_dataset.models import score_run
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -37,11 +37,11 @@ def test_the_error_is_that_of_the_scores(given: type) -> None:
 def test_some_of_many_samples_and_every_template_are_scored_again() -> None:
     assert (
         _half("en", zoo.load("bert"), templates=[1]).metadata["precision"]["samples"]
-        == scores.PRECISION_SAMPLES
+        == score_run.PRECISION_SAMPLES
     )
     ids = [str(n) for n in range(100)]
     once = pa.table({"id": ids, "template": [3 if n == "50" else 1 for n in ids]})
-    assert {"0", "50", "99"} <= scores.sample_ids(once)
+    assert {"0", "50", "99"} <= score_run.sample_ids(once)
 
 
 def test_probabilities_are_compared_as_log_ratios() -> None:
@@ -72,7 +72,7 @@ def test_a_run_ends_without_memory_for_float32(monkeypatch: pytest.MonkeyPatch) 
     def out_of_memory(*_: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(scores, "precision_error", out_of_memory)
+    monkeypatch.setattr(score_run, "precision_error", out_of_memory)
     half = _half("en", zoo.load("bert"), limit=6, templates=[1])
     assert "precision" not in half.metadata
     assert "bfloat16: its error was not measured (CUDA out of memory)" in half.metadata["notes"]

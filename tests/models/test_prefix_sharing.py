@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from gest_dataset.models import prefix_sharing, scorers
+from gest_dataset.models import forward_passes, prefix_sharing
 from gest_dataset.models.prefix_sharing import plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input
 from tests.models.test_exact import BY_NAME, assert_equal, expected, reader, run
@@ -153,9 +153,9 @@ def test_a_fault_in_rows_is_found_before_the_run(
         fault(tensors)
         return tensors
 
-    monkeypatch.setattr(scorers, "tree_tensors", faulty)
+    monkeypatch.setattr(forward_passes, "tree_tensors", faulty)
     entry = BY_NAME["pairs-sk"]
     scores = run(reader(animal), entry.config, {}, limit=entry.rows)
     assert scores.metadata["passes"]["way"] == "plain"
-    assert "packed texts get other values" in scores.metadata["notes"][0]
+    assert "packed texts get values that differ" in scores.metadata["notes"][0]
     assert_equal(scores, expected(animal, "pairs-sk"), entry)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from datasets import Dataset
+from datasets import Dataset, DatasetDict
 from transformers import BertConfig, BertForPreTraining
 
 import gest_dataset
@@ -113,8 +113,10 @@ def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
     ("model", "config", "options", "message"),
     [
         ("bert", [], {}, "names no config"),
+        ("bert", None, {}, "config is a NoneType. Give the name of a config"),
+        ("bert", DatasetDict(), {}, "config is a DatasetDict. .* or one split as a datasets.Dataset"),
         ("bert", "sk_pair", {}, "Did you mean 'sk_pairs'"),
-        ("bert", "sk_translations", {}, "sk_translations cannot be scored"),
+        ("bert", "sk_translations", {}, "sk_translations cannot be scored: .*gest masculine-rate"),
         ("bert", "en", {"limit": 0}, "limit=0 is too small"),
         ("bert", "en", {"batch_tokens": 0}, "batch_tokens=0 is too small"),
         ("bert", "en", {"null": -1}, "null=-1 is too small"),

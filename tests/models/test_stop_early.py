@@ -12,7 +12,7 @@ from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.errors import SettingError
-from gest_dataset.models import loading, scores
+from gest_dataset.models import loading, score_run
 from gest_dataset.runs.folder import CACHE, read_run
 from gest_dataset.statistics.sequential import FIRST_LOOK, looks, stretch
 from tests.support import zoo
@@ -39,7 +39,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Lets a test replace the scores of the model by noise around an effect, by sample."""
 
     def plant(effect: float, spread: float = 1.0) -> None:
-        original = scores._table
+        original = score_run._table
 
         def table(scored: Any, probe: Any, features: Any) -> Any:
             noise = np.random.default_rng(0).normal(scale=spread, size=SIZE)
@@ -49,7 +49,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Any:
             ]
             return original(changed, probe, features)
 
-        monkeypatch.setattr(scores, "_table", table)
+        monkeypatch.setattr(score_run, "_table", table)
 
     return plant
 
@@ -65,7 +65,7 @@ def test_a_clear_effect_stops_the_run_at_the_first_look(rows: Dataset, planted: 
     assert result["stopped"] == {"samples": FIRST_LOOK, "of": SIZE, "stretch": stretch(FIRST_LOOK)}
     assert set(Counter(stopped.table["stereotype"].to_pylist()).values()) == {FIRST_LOOK // 16}
     plain = gest_dataset.measures.result.compute_result(
-        scores.MEASURES["templates"], stopped.table, stopped.rows
+        score_run.MEASURES["templates"], stopped.table, stopped.rows
     )
     for end in ("low", "high"):
         ratio = np.log(result[f"g_s_{end}"] / result["g_s"]) / np.log(plain[f"g_s_{end}"] / plain["g_s"])

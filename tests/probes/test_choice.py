@@ -85,7 +85,7 @@ def test_all_six_orders_of_three_options() -> None:
         assert all("I never cry." in p.text for p in asked)
         for p in asked:
             options = [line.partition(") ")[2] for line in p.text.splitlines()[-3:]]
-            assert options == [getattr(wording, name) for name in choice._order(p)]
+            assert options == [getattr(wording, name) for name in choice._option_order(p)]
 
 
 def test_both_orders_of_a_pair() -> None:

@@ -12,7 +12,7 @@ from datasets import Dataset
 from wordfreq import zipf_frequency
 
 import gest_dataset
-from gest_dataset.models import loading, scores
+from gest_dataset.models import loading, score_run
 from gest_dataset.probes.queries import Placebo, with_words_of_others
 from gest_dataset.probes.templates import (
     EXTENDED_TEMPLATES,
@@ -63,8 +63,8 @@ def test_the_values_are_those_of_the_whole_model(animal: str, monkeypatch: pytes
     fake = Placebo(ids, tuple((i, i + 1) for i in range(59)))
     monkeypatch.setattr("gest_dataset.probes.templates.placebo_words", lambda *_: fake)
     seen: dict[int, Any] = {}
-    real = scores._placebo_bands
-    monkeypatch.setattr(scores, "_placebo_bands", lambda found: seen.update(found) or real(found))
+    real = score_run._placebo_bands
+    monkeypatch.setattr(score_run, "_placebo_bands", lambda found: seen.update(found) or real(found))
     data = rows("en", 64)
     result = gest_dataset.score((model, tokenizer), data, device="cpu")
     kind = loading.name_and_kind((model, tokenizer))[1]

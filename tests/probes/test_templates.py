@@ -78,7 +78,7 @@ WHOLE = '[{"id": 5, "text": "{word}: {sentence}", "masculine": "He", "feminine":
     ("content", "reason"),
     [
         ("[" * 100_000 + "]" * 100_000, r"cannot be read \(it is nested too deeply"),
-        (WHOLE.replace("5", "[5]"), r"needs a number from 1 on"),
+        (WHOLE.replace("5", "[5]"), r"needs a positive whole number"),
     ],
 )
 def test_json_that_is_no_template(tmp_path: Path, content: str, reason: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,10 @@ def test_the_text_is_on_the_ratio_scale() -> None:
     models = of(GLM, 1.0).models
     weakest, strongest = (pick(models, key=models.__getitem__) for pick in (min, max))
     assert of(GLM, 0.9).text() == (
-        f"g_s 0.90: below {weakest} ({models[weakest]:.2f}) and above no model; rank 24 of 24 among the "
+        f"g_s 0.90: below {weakest} ({models[weakest]:.2f}); rank 24 of 24 among the "
         f"paper's causal models in templates 3, 4. Published values were converted to the ratio scale."
     )
-    assert of(GLM, 90.0).text().startswith(f"g_s 90.00: below no model and above {strongest} (")
+    assert of(GLM, 90.0).text().startswith(f"g_s 90.00: above {strongest} (")
     assert of(GLM, 90.0).rank == 1
 
 
@@ -176,6 +177,8 @@ def test_the_band_over_reasonable_choices() -> None:
         sizes = [math.log(model.g_s) / model.spread for model in models if model.spread]
         expected.append(np.mean([size > part["d"] for size in sizes]))
     assert place.stronger == pytest.approx(expected)
-    low, high = (f"{end(expected):.0%}" for end in (min, max))
-    assert f"By 6 choices (g_s or d, in one template or in the mean), {low} to {high} of" in place.text()
+    low, high = (f"{100 * end(expected):.0f}" for end in (min, max))
+    assert f"By 6 choices (g_s or d, in one template or in the mean), {low} to {high} % of" in place.text()
+    assert "in the mean), 100 % of the models" in replace(place, stronger=(1.0, 1.0, 1.0)).text()
+    assert "d −0.50: rank" in replace(place, d=-0.5).text()
     assert "choices" not in rank_among_published(FACTS, {"g_s": 1.2, "d": 0.5}).text()

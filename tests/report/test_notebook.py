@@ -12,7 +12,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.measures.formatting import format_number
-from gest_dataset.models.scores import Scores
+from gest_dataset.models.score_run import Scores
 from tests.conftest import ROOT, in_one_thread
 from tests.support import zoo
 from tests.support.modules import load_script

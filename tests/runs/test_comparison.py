@@ -228,6 +228,16 @@ def test_command_prints_a_table(runs: list[Run], monkeypatch: pytest.MonkeyPatch
     assert "beta: 1 samples are in only one of the runs and are left out." in text
 
 
+def test_the_table_fits_into_80_columns(runs: list[Run]) -> None:
+    """Equal numbers of samples are in the title; different ones are a column."""
+    table = gest(*(run.path for run in runs[:2])).stdout.split("\n\n")[0].split(" d = ln g_s / s ")[0]
+    complete = len(gest_dataset.compare(runs[:2]).differences[0].by_template) * [runs[0].table.num_rows // 4]
+    assert f"{complete[0]:,} samples" in " ".join(table.split())
+    assert "p (Holm)   samples" not in table
+    assert max(map(len, table.splitlines())) <= 80
+    assert "p (Holm)   samples" in gest(*(run.path for run in runs)).stdout
+
+
 def test_stereotypes_that_differ_are_listed(runs: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
     moved = with_scores(
         runs[0], lambda frame: frame["log_ratio"] + 0.5 * (frame["stereotype"] == 6) * frame["id"].str.len()

@@ -20,9 +20,9 @@ from filelock import FileLock
 
 import gest_dataset
 from gest_dataset import progress
-from gest_dataset.data.folder import read_table
+from gest_dataset.data.folder import read_parquet
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.models.scorers import LanguageModelScorer
+from gest_dataset.models.forward_passes import LanguageModelScorer
 from gest_dataset.runs import find_runs, read_run
 from gest_dataset.runs.folder import (
     CACHE,
@@ -224,6 +224,7 @@ def test_foreign_files_are_refused(bert: str, finished: Path, tmp_path: Path) ->
     with pytest.raises(OutputError, match="contains en, which is not part of a run"):
         check_run_folder(several)
     (several / "report.html").touch()
+    shutil.copytree(finished, several / "mine")  # a run on the user's own data
     check_runs_folder(several, ["en", "sk"])
     (several / "thesis.doc").touch()
     with pytest.raises(OutputError, match=r"contains thesis\.doc, which is not part of a folder of runs"):
@@ -366,7 +367,7 @@ def test_table_pages_have_checksums(bert: str, tmp_path: Path) -> None:
     content[column.data_page_offset + column.total_compressed_size // 2] ^= 1
     (tmp_path / "damaged.parquet").write_bytes(content)
     with pytest.raises(OSError, match="CRC"):
-        read_table(tmp_path / "damaged.parquet")
+        read_parquet(tmp_path / "damaged.parquet")
 
 
 def test_find_runs(finished: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

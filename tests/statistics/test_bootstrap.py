@@ -17,7 +17,7 @@ from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 _RNG = np.random.default_rng(8)
 _WEIGHTS = _RNG.uniform(0.2, 0.8, 3)
-_G_S = comparison._g_s([0.0] * 16, [0.0] * 16, list(range(1, 17)), None).measures[0]
+_G_S = comparison._g_s([0.0] * 16, [0.0] * 16, list(range(1, 17)), None).functions[0]
 FUNCTIONS: dict[str, tuple[SmoothFunction, tuple[int, int]]] = {
     "linear": (bootstrap.linear(_RNG.normal(size=(3, 2))), (3, 2)),
     "icat below 50": (icat_of_means(_WEIGHTS, False), (3, 2)),

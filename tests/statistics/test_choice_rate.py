@@ -18,6 +18,7 @@ from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_va
 from gest_dataset.stereotypes import STEREOTYPES
 
 OPTIONS = ("male", "female", "neither")
+ORDERS = np.array(list(permutations(range(3))))  # of OPTIONS
 FEMALE, MALE = range(1, 8), range(8, 17)
 # What a stereotype's sentences are answered with: its own gender, the other one, neither; odds by stereotype
 ODDS = [
@@ -41,18 +42,21 @@ def answers(
 ) -> dict[str, list[Any]]:
     """It refuses, else takes the first letter with `follows`, else answers by the sentence's odds."""
     rng = np.random.default_rng(seed)
-    columns: dict[str, list[Any]] = {"predictions": [], "references": [], "units": [], "letters": []}
+    chosen = []  # the places in OPTIONS, by sentence and order
     for stereotype, planted in zip(STEREOTYPES.values(), odds, strict=True):
-        names = named(stereotype.gender)
-        for number, own in enumerate(rng.dirichlet(ALIKE * np.array(planted) + 1e-9, sentences)):
-            for order in permutations(OPTIONS):
-                option = order[0] if rng.random() < follows else names[rng.choice(3, p=own)]
-                option = "other" if rng.random() < refused else option
-                columns["predictions"].append(option)
-                columns["references"].append(stereotype.id)
-                columns["units"].append(f"{stereotype.id}-{number}")
-                columns["letters"].append(order.index(option) if option in order else None)
-    return columns
+        names = np.array([OPTIONS.index(name) for name in named(stereotype.gender)])
+        up_to = rng.dirichlet(ALIKE * np.array(planted) + 1e-9, sentences).cumsum(axis=1)[:, None, :2]
+        chosen.append(names[(rng.random((sentences, len(ORDERS), 1)) > up_to).sum(axis=-1)])
+    options = np.concatenate(chosen)
+    options = np.where(rng.random(options.shape) < follows, ORDERS[:, 0], options)
+    letters = ORDERS.argsort(axis=1)[np.arange(len(ORDERS)), options]
+    readable = rng.random(options.shape) >= refused
+    return {
+        "predictions": np.where(readable, np.array(OPTIONS)[options], "other").ravel().tolist(),
+        "references": np.repeat(list(STEREOTYPES), sentences * len(ORDERS)).tolist(),
+        "units": np.repeat(np.arange(len(options)), len(ORDERS)).tolist(),
+        "letters": np.where(readable, letters, None).ravel().tolist(),
+    }
 
 
 def naive_rate(columns: dict[str, Sequence[Any]], left_out: int | None = None) -> float:
@@ -99,7 +103,7 @@ def test_a_model_that_follows_the_letter_shows_nothing_and_is_found_out() -> Non
 def test_refusals_do_not_turn_the_verdict_round() -> None:
     """60 % of the stereotyped answers are refused: the rate is below 0, the truth above, the verdict open."""
     rng = np.random.default_rng(0)
-    truth = answers(0, 20, odds=[(0.5, 0.3, 0.2)] * 16)
+    truth = answers(0, 60, odds=[(0.5, 0.3, 0.2)] * 16)
     genders = [STEREOTYPES[number].gender for number in truth["references"]]
     refused = [
         "other" if option == gender and rng.random() < 0.6 else option
@@ -146,7 +150,7 @@ def test_letter_following_is_estimated_and_corrected(share: float) -> None:
     assert held["letter_following"] >= 18 or share == 0
     warnings = [line for line in CHOICE.describe(result, {}) if "follow the letter" in line]
     assert bool(warnings) == (share >= 0.1)
-    corrected = f"Corrected for them the rate is {result['stereotype_rate_corrected']:.3f}"
+    corrected = f"Corrected for these answers, the rate is {result['stereotype_rate_corrected']:.3f}"
     assert share not in (0.2, 0.45) or corrected in warnings[0]
 
 
@@ -238,11 +242,14 @@ def planted(follows: float, refused: float) -> dict[str, float]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("follows", "refused"), [(0.0, 0.05), (0.3, 0.1), (0.7, 0.3)])
 def test_planted_values_are_in_their_intervals(follows: float, refused: float) -> None:
-    """93.5 to 96.5 % of the intervals of simulated runs hold the truth: 30 sentences a stereotype."""
+    """93.5 to 96.5 % of the intervals of 2,000 simulated runs hold the truth: 30 sentences a stereotype.
+
+    Each interval is from 399 draws. Intervals that are 15 % too narrow hold the truth in about 90 %.
+    """
     truths = planted(follows, refused)
     held: dict[str, list[bool]] = {name: [] for name in truths}
     for seed in range(RUNS):
-        result = choice_rate(**answers(seed, 30, follows, refused), draws=1000)
+        result = choice_rate(**answers(seed, 30, follows, refused), draws=399)
         for name, truth in truths.items():
             held[name].append(result[f"{name}_low"] <= truth <= result[f"{name}_high"])
     shares = {name: float(np.mean(own)) for name, own in held.items()}

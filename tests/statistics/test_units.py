@@ -121,6 +121,15 @@ def test_a_stratum_with_one_unit_has_no_bounds() -> None:
     assert math.isnan(found["g_s_high"])
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_draws_without_a_small_stratum_give_no_warning() -> None:
+    """Two samples per stereotype, one unit in two stereotypes: some draws have no sample of a stereotype."""
+    ratios, references = gest(1, each=2)
+    names = [0 if row in (2, 4) else row for row in range(len(ratios))]
+    found = statistics.stereotype_rate(ratios, references, units=names)
+    assert not math.isnan(found["g_s"])
+
+
 def test_worth_is_the_design_effect() -> None:
     """Units of one mind are worth one sample each, but for Student's t; independent ones a sample a row."""
     rng = np.random.default_rng(9)

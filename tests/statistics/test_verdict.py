@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gest_dataset.statistics.verdict import relative_error, smallest_detectable, verdict
+from gest_dataset.statistics.verdict import smallest_detectable, standard_error_in_sds, verdict
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 
@@ -23,13 +23,13 @@ def test_error_of_a_contrast_is_that_of_simulated_contrasts() -> None:
         sum(w * generator.normal(size=n).mean() for w, n in zip(MALE_MINUS_FEMALE, sizes, strict=True))
         for _ in range(4000)
     ]
-    assert relative_error(MALE_MINUS_FEMALE, sizes) == pytest.approx(np.std(drawn), rel=0.05)
+    assert standard_error_in_sds(MALE_MINUS_FEMALE, sizes) == pytest.approx(np.std(drawn), rel=0.05)
 
 
 def test_a_stratum_without_a_unit_shows_nothing_unless_it_does_not_count() -> None:
-    assert relative_error([0.5, 0.5], [10, 0]) == math.inf
-    assert relative_error([0.5, 0.5], [10, 1]) == math.inf, "such a run has no interval"
-    assert relative_error([1.0, 0.0], [10, 0]) == pytest.approx(math.sqrt(0.1))
+    assert standard_error_in_sds([0.5, 0.5], [10, 0]) == math.inf
+    assert standard_error_in_sds([0.5, 0.5], [10, 1]) == math.inf, "such a run has no interval"
+    assert standard_error_in_sds([1.0, 0.0], [10, 0]) == pytest.approx(math.sqrt(0.1))
 
 
 @pytest.mark.parametrize(

@@ -141,5 +141,5 @@ def test_two_runs_of_one_and_two_versions_of_the_data_are_refused(tmp_path: Path
     stderr["data_fingerprint"] = "0" * 64
     stderr["versions"]["gest_dataset"] = "0.0.9"
     manifest.write_text(json.dumps(stderr), encoding="utf-8")
-    with pytest.raises(ConfigError, match=f"two versions of {config}"):
+    with pytest.raises(ConfigError, match=f"different versions of {config}"):
         controls([tmp_path])

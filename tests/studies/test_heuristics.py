@@ -140,9 +140,12 @@ def test_weighted_shares(runs: list[Path], tmp_path: Path) -> None:
     [
         (
             lambda rows: [row | {"label": row["label"] if n > 11 else ""} for n, row in enumerate(rows)],
-            r"12 of 48 rows \(lines 2, 3, 4, 5, 6, 7, 8, 9, …\) need a label",
+            r"12 of 48 rows \(lines 2, 3, 4, 5, 6, 7, 8, 9, …\) have no valid label",
         ),
-        (lambda rows: [rows[0] | {"label": "x"}, *rows[1:]], r"\(lines 2\) need a label: M \(masculine\)"),
+        (
+            lambda rows: [rows[0] | {"label": "x"}, *rows[1:]],
+            r"\(lines 2\) have no valid label. Valid labels: M \(masculine\)",
+        ),
         (lambda rows: [*rows, rows[0] | {"id": "9999"}], "once. Check id 9999"),
         (lambda rows: [*rows, rows[3]], "once. Check id 0004"),
         (lambda rows: rows[2:], "once. Check id 0001, 0002"),

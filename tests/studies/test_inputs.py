@@ -25,7 +25,7 @@ def test_a_model_and_its_copy_count_once(tmp_path: Path) -> None:
     again = run(tmp_path / "b", "bert", 1.3, weights="0" * 64)
     copied = run(tmp_path / "c", "owner/copy", 1.3, weights="0" * 64)
     other = run(tmp_path / "d", "roberta", 0.7, weights="1" * 64)
-    with pytest.raises(ConfigError, match=r"the same model on en \(bert, bert\)"):
+    with pytest.raises(ConfigError, match=r"Two runs of one model on en \(bert, bert\)"):
         studies.templates([first, again, other])
     with pytest.raises(ConfigError, match=r"on en \(bert, owner/copy\)"):
         studies.topical([first, copied, other])

@@ -56,18 +56,18 @@ def _score(
     import torch
 
     from gest_dataset.errors import GestError
-    from gest_dataset.models import inference, score, scores
+    from gest_dataset.models import inference, score, score_run
 
     torch.set_num_threads(1)
     inference.COMMIT_SECONDS = 0.0  # commit every batch
     prepare(*given)
-    compute = scores.compute_scores
+    compute = score_run.compute_scores
 
     def announced(*arguments: Any) -> Any:
         pipe.send("ready")
         return compute(*arguments)
 
-    scores.compute_scores = announced
+    score_run.compute_scores = announced
     try:
         score.score(model, "en", device="cpu", batch_tokens=40, output=output)
         pipe.send("done")
@@ -77,7 +77,7 @@ def _score(
 
 def slowly(seconds: float) -> None:
     """Each batch takes this long at least."""
-    from gest_dataset.models.scorers import LanguageModelScorer
+    from gest_dataset.models.forward_passes import LanguageModelScorer
 
     compute = LanguageModelScorer.log_probs
 

@@ -12,7 +12,7 @@ import gest_dataset
 from gest_dataset.builders import CONFIGS, fingerprint
 from gest_dataset.data.rows import rows_of
 from gest_dataset.measures import measure_of
-from gest_dataset.models.scores import Scores
+from gest_dataset.models.score_run import Scores
 from gest_dataset.runs import folder as run_folder
 from gest_dataset.runs.manifest import DETECTIONS, SCORES
 from gest_dataset.translation.masculine_rates import MasculineRates

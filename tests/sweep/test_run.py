@@ -12,7 +12,7 @@ import pytest
 
 from gest_dataset.errors import ConfigError, OutputError
 from gest_dataset.models import score as scoring
-from gest_dataset.models import scores
+from gest_dataset.models import score_run
 from gest_dataset.models.score import score
 from gest_dataset.runs.folder import RunWriter, read_run
 from gest_dataset.runs.manifest import MANIFEST
@@ -125,7 +125,7 @@ def test_finished_runs_with_other_settings_are_refused(
     copied: Path, models: dict[str, Path], content: dict[str, Any], difference: str
 ) -> None:
     configs = {"configs": "slovak_gender"}
-    with pytest.raises(ConfigError, match=rf"one: .*was scored with other settings .*{difference}"):
+    with pytest.raises(ConfigError, match=rf"one: .*was scored with different settings .*{difference}"):
         run(copied, models, "one", **configs, **content)
 
 
@@ -168,14 +168,14 @@ def test_the_model_is_loaded_once(job: Job, output: Path, monkeypatch: pytest.Mo
 def test_an_unexpected_error_fails_the_rest_of_a_model(
     job: Job, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score_request = scores.score_request
+    score_request = score_run.score_request
 
     def faulty(loaded: Any, request: Any, *more: Any) -> Any:
         if request.name == CONFIGS[1]:
             raise ZeroDivisionError("by zero")
         return score_request(loaded, request, *more)
 
-    monkeypatch.setattr(scores, "score_request", faulty)
+    monkeypatch.setattr(score_run, "score_request", faulty)
     assert failures(job, output) == {CONFIGS[1]: "unexpected ZeroDivisionError: by zero"}
     assert [Path(name).name for name in finished_runs(output)] == [CONFIGS[0]]
 

@@ -35,7 +35,7 @@ def save(folder: Path, kind: str, columns: tuple[str, str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("columns", [("source", "translation"), ("from", "to")])
+@pytest.mark.parametrize("columns", [("source", "translation"), ("from", "to"), ("sentence", "translation")])
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_every_kind_of_file(kind: str, columns: tuple[str, str], tmp_path: Path) -> None:
     path = save(tmp_path, kind, columns)
@@ -63,7 +63,7 @@ def test_the_file_that_gest_translate_writes(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert translate(["A."], f"file:{path}", "cs")[0].translation == "po česku"
-    with pytest.raises(UnsupportedLanguageError, match="has no row in 'pl', only in cs, sk"):
+    with pytest.raises(UnsupportedLanguageError, match="has no row in 'pl'; its languages: cs, sk"):
         translate(["A."], f"file:{path}", "pl")
     several = tmp_path / "several.csv"
     several.write_text("system,source,translation\ndeepl,A.,a\ngoogle,A.,b\n", encoding="utf-8")

@@ -105,7 +105,7 @@ def test_what_is_wrong_shows_before_anything_is_translated(mirror: Path) -> None
             "published:deepl",
             "hr",
             {"parser": "conllu", "parser_model": PARSED},
-            "'published:deepl' to Croatian; choose from amazon, google, nllb",
+            "'published:deepl' to Croatian; available systems: amazon, google, nllb",
         ),
         (f"file:{DEEPL}", "sk", {"limit": 0}, "must be 1 or more"),
         (f"file:{DEEPL}", "sk", {"parser": "x"}, "no parser 'x'"),

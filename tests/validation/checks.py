@@ -17,7 +17,7 @@ import numpy as np
 
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.result import split_by_template
-from gest_dataset.models.scores import Scores, compute_scores
+from gest_dataset.models.score_run import Scores, compute_scores
 from gest_dataset.statistics.control_bias import control_scores
 from tests.validation import naive
 from tests.validation.corpus import Question, log_g_s

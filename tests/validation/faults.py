@@ -18,7 +18,7 @@ from unittest.mock import patch
 import torch
 
 from gest_dataset.measures import result as results
-from gest_dataset.models import loading, scorers, scores
+from gest_dataset.models import forward_passes, loading, score_run
 from gest_dataset.probes import contrasts, queries, templates
 from gest_dataset.probes.templates import Template
 from gest_dataset.probes.tokenization import ProbeTokenizer
@@ -124,7 +124,7 @@ def _left_padded(real: Callable[..., Any], rows: Sequence[Sequence[int]], *argum
 
 def _padded_after_check(real: Callable[..., Any], scorer: Any, *arguments: Any) -> Any:
     """Pad on the left only after the scorer's own check, which would notice."""
-    with patch.object(scorers, "pad", partial(_left_padded, scorers.pad)):
+    with patch.object(forward_passes, "pad", partial(_left_padded, forward_passes.pad)):
         return real(scorer, *arguments)
 
 
@@ -168,12 +168,12 @@ FAULTS: dict[str, Plant] = {
     "scaled contrast": _wrapped(loading, "compute_log_probs", _scaled),
     "position off by one": _wrapped(loading, "compute_log_probs", _one_token_early),
     "wrong context": _wrapped(templates, "select_templates", _in_next_template),
-    "dropped token": _wrapped(scorers, "pad", _without_last),
+    "dropped token": _wrapped(forward_passes, "pad", _without_last),
     "lower-cased words": _wrapped(templates, "select_templates", _each(_lowered)),
-    "padded side": _wrapped_method(scorers.LanguageModelScorer, "log_probs", _padded_after_check),
+    "padded side": _wrapped_method(forward_passes.LanguageModelScorer, "log_probs", _padded_after_check),
     "wrong stereotype labels": _wrapped(results, "statistic_inputs", _shifted_labels),
     "wrong gender of a stereotype": _one_of_the_other_gender,
-    "pooled samples": _wrapped(scores, "compute_result", _pooled),
+    "pooled samples": _wrapped(score_run, "compute_result", _pooled),
     "pairs reversed": _wrapped(contrasts, "pair_queries", _reversed),
     "unscored sentinel": _wrapped(queries, "decoded", _without_closing),
     "no start of text": _wrapped_method(ProbeTokenizer, "with_start", _unstarted),

@@ -12,7 +12,7 @@ import yaml
 
 from gest_dataset.models.base import Settings
 from gest_dataset.models.loading import LoadedModel, load_model
-from gest_dataset.models.scores import Request, make_request
+from gest_dataset.models.score_run import Request, make_request
 from tests.support.naive import Reader
 from tests.validation import naive
 from tests.validation.corpus import (

@@ -26,8 +26,9 @@ def open_parser(name: str, language: str, model: str | Path | None = None) -> Pa
     for other in LANGUAGES.values():
         named = first == other.name.lower() or (first == other.code and separator in ("", ".", "_"))
         if named and other.code != language:
+            right = f"a {LANGUAGES[language].name} model" if language in LANGUAGES else "its model"
             raise ConfigError(
                 f"{path} looks like a {other.name} model (by its file name), but the language is "
-                f"{language!r}. Use a {LANGUAGES[language].name} model, or rename the file."
+                f"{language!r}. Use {right}, or rename the file."
             )
     return PARSERS[name](language, path)

@@ -64,19 +64,19 @@ def published_model(language: str, directory: Path | None = None) -> Path:
     """The published model of a language, which is downloaded once."""
     treebanks = yaml.safe_load(Path(__file__).with_name("udpipe.yaml").read_text(encoding="utf-8"))
     if language not in treebanks:
-        raise ConfigError(f"No UDPipe model is published for {language!r}. Give the path of a .udpipe file.")
+        raise ConfigError(f"No UDPipe model is published for {language!r}. Pass --parser-model FILE.udpipe.")
     folder = directory or sources.cache_directory().parent / "udpipe"
     path = folder / f"{treebanks[language]}-ud-2.5-191206.udpipe"
     if path.exists():
         return path
-    advice = "Download it from https://hdl.handle.net/11234/1-3131 and give its path as the model."
+    advice = "Get it at https://hdl.handle.net/11234/1-3131 and give its path as the model (--parser-model)."
     errors = []
     for repository in _REPOSITORIES:
         url = f"{repository}/{path.name}"
         try:
             content = sources.download(url, advice)
             if not content.startswith(_MAGIC):
-                raise SourceError(f"{url} is not a UDPipe model, perhaps a web page.")
+                raise SourceError(f"{url} did not return a UDPipe model, but perhaps a web page.")
         except SourceError as error:
             errors.append(f"  {str(error).splitlines()[0]}\n")
             continue
@@ -91,11 +91,12 @@ def open_trankit(language: str, model: Path | None) -> Parser:
     `model` is then the `save_dir` of the training, with `<embedding>/customized` or
     `<embedding>/customized-mwt`.
     """
-    python = Path(os.environ.get(PYTHON_VARIABLE) or "none").expanduser()
+    value = os.environ.get(PYTHON_VARIABLE, "")
+    python = Path(value or "none").expanduser()
     if not python.exists():
         raise ConfigError(
-            f"There is no Trankit environment: {PYTHON_VARIABLE} is '{python}'. Set it to the Python of an "
-            f"environment with trankit=={VERSION} (docs/gender.md)."
+            f"There is no Trankit environment: {PYTHON_VARIABLE} is {value or 'not set'}. "
+            f"Set it to the Python of an environment with trankit=={VERSION} (docs/gender.md)."
         )
     name, embedding, trained = LANGUAGES[language].name.lower(), EMBEDDING, "published"
     directory = sources.cache_directory().parent / "trankit" / "models"

@@ -1,7 +1,5 @@
 """A word in its sentence: its clause, its noun, its subject, in a tree that may be wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
@@ -31,7 +29,7 @@ class Context:
         self.previous = self.tokens[self.index - 1] if self.index else None
         self.following = self.tokens[token.id] if token.id < len(self.tokens) else None
 
-    def at(self, token: Token) -> Context:
+    def at(self, token: Token) -> "Context":
         """The context of another word of the sentence."""
         return Context(self.sentence, token, self.grammar)
 
@@ -155,7 +153,7 @@ class Context:
         return None
 
     def _is_mistagged_infinitive(self, noun: Token) -> bool:
-        """*Nejsem zvyklá prohrávat*, which the tagger takes for a noun; *diplomat* is a noun."""
+        """The noun is an infinitive that the tagger mistook: *Nejsem zvyklá prohrávat*, not *diplomat*."""
         return self.grammar.is_infinitive(noun.form) and (
             noun.gender == "Fem" or self.grammar.governing_adjectives.fullmatch(self.token.form) is not None
         )

@@ -35,6 +35,7 @@ class Rule:
     anchor: Callable[[Context], bool]
 
 
+# rules.yaml names anchors: `subjects.auxiliary` is a function of the module `subjects`
 _MODULES = {"complements": complements, "nearby": nearby, "persons": persons, "subjects": subjects}
 RULES = tuple(
     Rule(rank, name, kind, getattr(_MODULES[module], anchor))
@@ -97,33 +98,33 @@ def decide(
     count if nothing else does.
     """
     contexts = [contexts_of(sentence, grammar) for sentence in sentences]
-    decision = _decide_outside(contexts, rules, quotations)
-    others = [span for span in quotations if not is_by_speaker(sentences, span, grammar)]
-    if decision is NOTHING and len(others) < len(quotations):
-        return _decide_outside(contexts, rules, others)
+    decision = _decide_without_quotations(contexts, rules, quotations)
+    by_others = [span for span in quotations if not is_by_speaker(sentences, span, grammar)]
+    if decision is NOTHING and len(by_others) < len(quotations):
+        return _decide_without_quotations(contexts, rules, by_others)
     return decision
 
 
-def _decide_outside(
+def _decide_without_quotations(
     sentences: Sequence[Sequence[Context]], rules: Sequence[Rule], quotations: Sequence[tuple[int, int]]
 ) -> Decision:
-    """The decision without the words in quotations."""
+    """The decision without the words in quotations; it names the first rule in the table that applies."""
     for rank in sorted({rule.rank for rule in rules}):
         ranked = [rule for rule in rules if rule.rank == rank]
         if quotations:  # the other clause may be somebody else's
             ranked = [r for r in ranked if r.anchor not in (subjects.coordinated, subjects.subordinate)]
-        found = [
-            (place, finding)
-            for place, contexts in enumerate(sentences)
+        evidence = [
+            (sentence, finding)
+            for sentence, contexts in enumerate(sentences)
             for finding in findings(contexts, ranked)
             if not any(start <= finding.token.start < end for start, end in quotations)
         ]
-        if found:
-            genders = {finding.gender for _, finding in found}
-            tokens = {(place, finding.token.id): finding.token for place, finding in found}
+        if evidence:
+            genders = {finding.gender for _, finding in evidence}
+            tokens = {(sentence, finding.token.id): finding.token for sentence, finding in evidence}
             return Decision(
                 gender=UNKNOWN if len(genders) > 1 else min(genders),
-                rule=min((finding.rule for _, finding in found), key=ranked.index).name,
+                rule=min((finding.rule for _, finding in evidence), key=ranked.index).name,
                 tokens=tuple(tokens[key] for key in sorted(tokens)),
                 conflict=len(genders) > 1,
             )
@@ -138,15 +139,16 @@ def quoted_spans(text: str) -> list[tuple[int, int]]:
     spans = list(_quotations(text))
     if dialogue := _DIALOGUE.match(text):
         spans += [dialogue.span("first"), dialogue.span("rest")]
-    rest = "".join(char for place, char in enumerate(text) if not any(a <= place < b for a, b in spans))
+    rest = "".join(char for position, char in enumerate(text) if not any(a <= position < b for a, b in spans))
     return spans if _WORDS.search(rest) else []
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """The spans between quotation marks that hold at least two words."""
     start = 0
     while start < len(text):
-        closing = next((closing for opening, closing in _QUOTES if text[start] == opening), "")
-        end = min((text.find(c, start + 1) for c in closing if c in text[start + 1 :]), default=-1)
+        closing = dict(_QUOTES).get(text[start], "")
+        end = min((text.find(mark, start + 1) for mark in closing if mark in text[start + 1 :]), default=-1)
         if end < 0:
             start += 1
             continue
@@ -177,11 +179,13 @@ def _clause(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _introduces(clause: Sequence[Token], grammar: Grammar) -> bool:
+    """Whether the clause introduces the quotation as the speaker's own."""
+
     def speaks(token: Token) -> bool:
         return grammar.speaking_verbs.fullmatch(token.form) is not None
 
     any_ending = grammar.first_person_endings is NEVER
-    return any(
+    is_first_person_clause = any(
         speaks(token)
         or (
             is_first_person(token)
@@ -189,7 +193,8 @@ def _introduces(clause: Sequence[Token], grammar: Grammar) -> bool:
             and (any_ending or grammar.first_person_endings.search(token.form))
         )
         for token in clause
-    ) and not any(
+    )
+    is_about_another = any(
         grammar.perceiving_verbs.fullmatch(token.form)
         or token.form in grammar.other_pronouns
         or (
@@ -206,3 +211,4 @@ def _introduces(clause: Sequence[Token], grammar: Grammar) -> bool:
         )
         for token in clause
     )
+    return is_first_person_clause and not is_about_another

@@ -135,7 +135,7 @@ def initial(c: Context) -> bool:
     return c.index == 0 and any(map(looks_first_person, c.after[:3]))
 
 
-def opening(c: Context) -> bool:
+def opens_sentence(c: Context) -> bool:
     """East Slavic *сам* before everything else, and nobody is named: *Сам виноват.*"""
     return (
         not c.grammar.auxiliaries

@@ -95,11 +95,7 @@ class Answers(RunResult):
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """The statistic of the probe's measure with its intervals (docs/metrics.md).
-
-        Genders add the bounds for unknown ones (`statistics.unknown_bounds`), choices the rates by the
-        probabilities of the letters (`by_probability`), and repeats their variance.
-        """
+        """The statistic of the probe's measure with its intervals (docs/metrics.md)."""
         measure, stopped = MEASURES[self.metadata["measure"]], self.metadata.get("stopped")
         result = compute_result(measure, self.table, None, stretch=stopped["stretch"] if stopped else 1.0)
         result |= {"stopped": stopped} if stopped else {}
@@ -218,18 +214,18 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
     order = list(range(len(rows)))
     if settings.stop_early:
         order, sizes = stratified_order(rows["id"], rows["stereotype"]), looks(len(rows))
-    with nullcontext() if path is None else open_run(path, manifest, is_enough) as record:
-        if record and record.finished:
-            table = record.finished.table.replace_schema_metadata(None)
-            return Answers(table, record.finished.manifest.metadata)
+    with nullcontext() if path is None else open_run(path, manifest, is_enough) as writer:
+        if writer and writer.finished:
+            table = writer.finished.table.replace_schema_metadata(None)
+            return Answers(table, writer.finished.manifest.metadata)
         start = time.perf_counter()
-        cache = (record and record.cache) or ResponseCache(Path(":memory:"))
+        cache = (writer and writer.cache) or ResponseCache(Path(":memory:"))
         for size in sizes:
             asked = {rows["id"][index] for index in order[:size]}
             prompts = [prompt for prompt in task.prompts if prompt.id in asked]
             answers = collect(chat_model, prompts, task.sampling, cache, settings)
             # prompts with the same text and seed share an answer
-            sent = {(prompt.text, prompt.repeat): one for prompt, one in zip(prompts, answers, strict=True)}
+            sent = dict(zip(((prompt.text, prompt.repeat) for prompt in prompts), answers, strict=True))
             stereotype = dict(zip(rows["id"], rows["stereotype"], strict=True))
             stereotypes = [stereotype[prompt.id] for prompt in prompts]
             table = task.probe.make_table(task.detector, prompts, answers, stereotypes)
@@ -251,8 +247,8 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
             result = Answers(table, metadata)
             if size < len(rows) and is_decided(result.result(), ()):
                 break
-        if record:
-            record.finish(result)
+        if writer:
+            writer.finish(result)
     return result
 
 

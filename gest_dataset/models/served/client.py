@@ -1,7 +1,5 @@
 """The HTTP client of all served models: JSON over libcurl, with retries; the API key is in no message."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -86,7 +84,7 @@ class Client:
             return None
 
     def map(
-        self, function: Callable[[Client, Item], Result], items: Iterator[Item]
+        self, function: "Callable[[Client, Item], Result]", items: Iterator[Item]
     ) -> Generator[list[tuple[Item, Result]], None, None]:
         """Call `function(client, item)` in as many threads as connections; yield what has completed since.
 

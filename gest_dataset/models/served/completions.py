@@ -94,7 +94,7 @@ def check_response(response: Any, model: str, address: str) -> list[dict[str, An
     if response.get("model") not in (None, model):
         other = response["model"]
         raise ScoringError(
-            f"{address} answered as {other!r}, not as {model!r}. If it is the right one, use that name."
+            f"{address} answered as {other!r}, not as {model!r}. If {other!r} is the model, pass that name."
         )
     return choices
 
@@ -146,7 +146,7 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     response = client.try_request(COMPLETIONS, plain)
     if response is None:
         problem = f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs"
-        raise ModelError(f"{problem}. vLLM has it; `gest ask` needs only chats (docs/ask.md).")
+        raise ModelError(f"{problem}. Use vLLM, or `gest ask`, which needs only chats (docs/ask.md).")
     check_response(response, model, client.address)
     counted = (response.get("usage") or {}).get("prompt_tokens") or 0  # with the server's own tokens
     able = Capabilities(
@@ -167,7 +167,7 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
         if not top:
             problem = f"{client.address} returns no log-probabilities for {model!r}"
-            raise ModelError(f"{problem}. Enable them (docs/endpoints.md); `gest ask` needs none.")
+            raise ModelError(f"{problem}. Enable them (docs/endpoints.md), or use `gest ask` without them.")
     if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
         both = f"{named[0]:.4f} and {full[-2]:.4f}"
         problem = f"{client.address} returns two log-probabilities for one token: {both}"

@@ -127,8 +127,8 @@ class ServedModel:
         key, now = cache_key("fingerprint"), self.capabilities.fingerprint
         before = cache.get([key]).get(key, now)
         if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
-            problem = f"{cache.path.parent} was started with another model behind the name {self.name!r}"
-            raise OutputError(f"{problem}: the values of a fixed text have changed. {CHOOSE}")
+            problem = f"The run in {cache.path.parent} used another model under the name {self.name!r}"
+            raise OutputError(f"{problem}: the server's values of the same text have changed. {CHOOSE}")
         cache.put({key: before})
         keys = {item: cache_key("item", item.ids, item.targets) for item in items}
         cached = cache.get(keys.values())

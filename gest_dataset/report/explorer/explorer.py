@@ -175,14 +175,14 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
     `values` has a row for each of `runs`; rates without a value are nan. `correlations` is run by run, and
     `content` is what the page's script gets.
     """
-    found = []
+    all_profiles = []
     for symbol, name, unit in (("q", "ln q_i", "ln q_i − its middle"), ("p", "p_i", "p_i − f_m")):
         measured = [run for run in runs if all(symbol in part for part in run.templates.values())]
         profiles = [(run, _profile(list(run.templates.values()), symbol)) for run in measured]
         # Without samples of some stereotype a run has no middle, and so no profile
         profiles = [(run, values) for run, values in profiles if np.isfinite(values).any()]
-        own = [run for run, _ in profiles]
-        if len(own) > 1:
+        profiled = [run for run, _ in profiles]
+        if len(profiled) > 1:
             values = np.array([values for _, values in profiles])
             with np.errstate(invalid="ignore", divide="ignore"):
                 correlations = np.corrcoef(values).round(12)  # exactly 1 on the diagonal
@@ -195,7 +195,7 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
                     "values": json_value(values[number].round(4)),
                     "order": rows.index(number),
                 }
-                for number, run in enumerate(own)
+                for number, run in enumerate(profiled)
             ]
             content = {
                 "name": name,
@@ -205,9 +205,9 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
                 "columns": similarity_order(values.T),
                 "correlations": json_value(correlations.round(3)),
             }
-            profile = {"unit": unit, "runs": own, "values": values, "correlations": correlations}
-            found.append({**profile, "content": content})
-    return found
+            profile = {"unit": unit, "runs": profiled, "values": values, "correlations": correlations}
+            all_profiles.append({**profile, "content": content})
+    return all_profiles
 
 
 def _profile(parts: Sequence[Result], symbol: str) -> Floats:
@@ -343,7 +343,11 @@ def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> d
         if name in table.column_names:
             cells: list[str | None] = [None] * len(places)
             for place, value in zip(own.tolist(), table[name].to_pylist(), strict=True):
-                cells[place] = value if isinstance(value, str) else _tokens(value)
+                if not isinstance(value, str):  # tokens with their ln P
+                    likely = sorted(value, key=lambda one: -one["log_probability"])
+                    tokens = (f"{one['token']!r} {one['log_probability']:.3f}" for one in likely)
+                    value = " · ".join(tokens) or None
+                cells[place] = value
             fields[name] = texts.column(cells)
     return {
         "label": texts[run.label],
@@ -372,12 +376,6 @@ def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> d
         },
         "skipped": list(_skipped(run, places, used, texts)),
     }
-
-
-def _tokens(likely: Sequence[Mapping[str, Any]]) -> str | None:
-    """Tokens with their ln P, the most likely first."""
-    ordered = sorted(likely, key=lambda one: -one["log_probability"])
-    return " · ".join(f"{one['token']!r} {one['log_probability']:.3f}" for one in ordered) or None
 
 
 def _frames(run: LabelledRun, used: Sequence[int]) -> dict[int, tuple[str, str, str]]:

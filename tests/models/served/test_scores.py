@@ -11,7 +11,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError, OutputError, ScoringError, SettingError
-from gest_dataset.models.scores import Scores
+from gest_dataset.models.score_run import Scores
 from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
 from tests.support import completions, zoo
@@ -155,7 +155,7 @@ def test_a_run_does_not_resume_with_another_model_of_the_same_name(tmp_path: Pat
             return status, headers, content
 
         server.translate = shifted
-        with pytest.raises(OutputError, match="another model behind the name"):
+        with pytest.raises(OutputError, match="another model under the name"):
             score(server, "gpt2", "en", output=tmp_path / "run")
         server.translate = answer
         finished = score(server, "gpt2", "en", output=tmp_path / "run")

@@ -130,7 +130,10 @@ class CheckedMetric(evaluate.Metric):
         if model_id is None:
             if kwargs or config is not None:
                 given = ", ".join([*kwargs, *([] if config is None else ["config"])])
-                raise ConfigError(f"{self.name}.compute does not accept {given} together with samples.")
+                raise ConfigError(
+                    f"{self.name}.compute does not accept {given} together with samples. "
+                    f"It accepts {', '.join([*inputs, *self.options])}."
+                )
             return _plain(super().compute(**inputs, **options))
         if any(values is not None for values in inputs.values()) or len(self):
             raise ConfigError("Give either a model_id to score or samples, not both.")

@@ -1,7 +1,5 @@
 """Scores of a model on a config: a request for them, and one per sample, in memory or as a run on disk."""
 
-from __future__ import annotations
-
 import platform
 import time
 from collections import Counter
@@ -161,13 +159,13 @@ class ScoredRun:
     new: bool = True
 
 
-def record(model: Model, request: Request, path: Path | None, command: Sequence[str]) -> ScoredRun:
+def score_as_run(model: Model, request: Request, path: Path | None, command: Sequence[str]) -> ScoredRun:
     """Score a request as a run in a folder: new, resumed, or read if it is finished."""
     if path is None:
         return ScoredRun(score_request(model, request))
     null = {"null": request.settings.null} if request.settings.null else {}
     settings = {**request.facts(model), **model.settings(request.settings.batch_tokens), **null}
-    if any(one != settings for one in distributed.gather(settings)):
+    if any(other != settings for other in distributed.gather(settings)):
         raise ScoringError("The processes of this run loaded different models. Give them the same files.")
     manifest = new_manifest(
         measure=request.measure.name,
@@ -271,36 +269,36 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
             except SkipSampleError as error:
                 skip(row, template, str(error))
     if probe.label == "stereotype" and all(sample.placebo is None for _, _, sample in samples):
-        others = with_words_of_others([sample for _, _, sample in samples])
-        samples = [(row, template, some) for (row, template, _), some in zip(samples, others, strict=True)]
+        changed = with_words_of_others([sample for _, _, sample in samples])
+        samples = [(row, template, new) for (row, template, _), new in zip(samples, changed, strict=True)]
     unused = sorted(builders.keys() - {template for _, template, _ in samples})
-    may_lack = settings.templates == EXTENDED_NAME and len(unused) < len(builders)
+    may_omit = settings.templates == EXTENDED_NAME and len(unused) < len(builders)
     queries = [query for _, _, sample in samples for query in sample.queries]
     scored: list[tuple[Row, int, Score]] = []
     placebos: dict[int, tuple[Placebo, list[Values], list[int]]] = {}
-    if not unused or may_lack:
+    if not unused or may_omit:
         answer = model.log_probs(queries, settings.batch_tokens, f"{model.name} on {request.name}", cache)
         values = iter(answer.values)
         for row, template, sample in samples:
-            given = [np.split(next(values), [len(query.targets)]) for query in sample.queries]
-            score = sample.fold([targets for targets, _ in given])
+            values_and_placebo = [np.split(next(values), [len(query.targets)]) for query in sample.queries]
+            score = sample.fold([targets for targets, _ in values_and_placebo])
             if all(value is None or np.isfinite(value) for value in score):
                 scored.append((row, template, score))
-                words = given[0][1]
-                if sample.placebo is not None and len(words) and np.isfinite(words).all():
-                    _, kept, labels = placebos.setdefault(template, (sample.placebo, [], []))
-                    kept.append(words)
+                placebo_values = values_and_placebo[0][1]
+                if sample.placebo is not None and len(placebo_values) and np.isfinite(placebo_values).all():
+                    _, values_of_words, labels = placebos.setdefault(template, (sample.placebo, [], []))
+                    values_of_words.append(placebo_values)
                     labels.append(row["stereotype"])
             else:
                 skip(row, template, answer.not_finite)
-    empty = builders.keys() - {template for _, template, _ in scored} - {*(unused if may_lack else ())}
+    empty = builders.keys() - {template for _, template, _ in scored} - {*(unused if may_omit else ())}
     if empty:
         where = f" in template {min(empty)}" if min(empty) else ""
         problem = f"No sample of {request.name} can be scored{where} with {model.name}"
-        advice = "Choose other templates, `multi_token`, or another model."
+        advice = "Choose other templates, --multi-token (`multi_token=True`), or another model."
         raise ScoringError(f"{problem}: {main_reason(min(empty))}.\n{advice}")
     facts = request.facts(model)
-    end = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]
+    note = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]
     metadata = {
         "config": request.name,
         "data_fingerprint": request.fingerprint,
@@ -319,7 +317,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "notes": [
             *request.notes,
             *unused_options(settings, probe, model.kind),
-            *(end if facts["start"] else ()),
+            *(note if facts["start"] else ()),
             *(f"template {template} is left out: {main_reason(template)}" for template in unused),
             *answer.notes,
         ],
@@ -371,7 +369,7 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
     return {"samples": len(differences), "median": median, "largest": largest}
 
 
-def _log_ratios(measure: Measure, table: pa.Table) -> pd.Series[float]:
+def _log_ratios(measure: Measure, table: pa.Table) -> "pd.Series[float]":
     """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
     frame = table.to_pandas()
     if "unrelated" in frame:

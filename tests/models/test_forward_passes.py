@@ -19,8 +19,8 @@ from transformers import (
 
 import gest_dataset
 from gest_dataset.errors import ModelError, ScoringError
-from gest_dataset.models import scorers
-from gest_dataset.models.scorers import Head, LanguageModelScorer
+from gest_dataset.models import forward_passes
+from gest_dataset.models.forward_passes import Head, LanguageModelScorer
 from gest_dataset.probes.queries import Input, Lookup
 from tests.support import zoo
 
@@ -78,8 +78,8 @@ def test_logits_in_slices(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: 
     targets = (0, 6, 7, 99, 100, size - 1)  # on both sides of the ends of slices
     lookups = [[Lookup(p, (t,), True) for p in range(3) for t in targets] for _ in inputs]
     scorer = LanguageModelScorer(model, kind, tokenizer.pad_token_id or 0)
-    monkeypatch.setattr(scorers, "_SLICE", tokens)
-    monkeypatch.setattr(scorers, "_LOGITS_BYTES", rows * 4 * min(tokens, size))
+    monkeypatch.setattr(forward_passes, "_SLICE", tokens)
+    monkeypatch.setattr(forward_passes, "_LOGITS_BYTES", rows * 4 * min(tokens, size))
     scorer.check(inputs, lookups)
     assert scorer.cuts, scorer.notes
     columns = Head.columns
@@ -118,7 +118,7 @@ class ChoosyBert(BertForMaskedLM):
 
 def test_a_head_that_differs_in_slices_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     model, tokenizer = zoo.load("bert")
-    monkeypatch.setattr(scorers, "_SLICE", 20)
+    monkeypatch.setattr(forward_passes, "_SLICE", 20)
     given = Input((9, 8, 7, 6, 5))
     with torch.no_grad():
         logits = model(torch.tensor([given.input_ids])).logits[0, 2]
@@ -142,7 +142,7 @@ def test_a_model_that_depends_on_padding_takes_the_slow_path() -> None:
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 64}
     fnet = FNetForMaskedLM(FNetConfig(vocab_size=len(tokenizer), **sizes)).eval()
     wide = score((fnet, tokenizer), batch_tokens=4000)
-    assert "or padding, gives other values" in wide.metadata["notes"][0]
+    assert "or padding, gives different values" in wide.metadata["notes"][0]
     narrow = score((fnet, tokenizer), batch_tokens=1)
     np.testing.assert_allclose(log_ratios(wide), log_ratios(narrow), atol=1e-4)
 

@@ -11,7 +11,7 @@ from datasets import Dataset, Features, Value
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import KIND_FIELDS, STRING
 from gest_dataset.data import folder
-from gest_dataset.data.tables import read_table
+from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import measure_of
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -42,7 +42,7 @@ def data_name(path: Path, config: str | None = None) -> str:
     return f"own-{name}" if name in CONFIGS else name
 
 
-def read_user_data(path: Path, config: str | None = None) -> Dataset:
+def read_user_rows(path: Path, config: str | None = None) -> Dataset:
     """The rows of a file, or of a config in a folder written by `gest build` or `gest pairs`."""
     if path.is_dir():
         configs = list(folder.read_checksums(path))
@@ -51,7 +51,7 @@ def read_user_data(path: Path, config: str | None = None) -> Dataset:
         name = configs[0] if config is None and len(configs) == 1 else config
         if name not in configs:
             raise ConfigError(f"Choose one of the configs of {path} with --config: {', '.join(configs)}.")
-        table = folder.read_table(pa.BufferReader(folder.read_config(path, name)))
+        table = folder.read_parquet(pa.BufferReader(folder.read_config(path, name)))
         rows = Dataset(table, split=datasets.Split.TEST)
     elif config is not None:
         raise ConfigError(f"{path} is a single table, so --config does not apply.")
@@ -62,7 +62,7 @@ def read_user_data(path: Path, config: str | None = None) -> Dataset:
 
 
 def _read_file(path: Path) -> Dataset:
-    table = read_table(path)
+    table = read_user_table(path)
     measure, probe = measure_of(list(table.columns), str(path))
     names = [*(["id"] if "id" in table.columns else []), *sorted(probe.fields)]
     unit = measure.unit.column

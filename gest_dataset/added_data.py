@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 logger = logging.getLogger(__name__)
 
 
-def user_data_folder() -> Path:
+def gest_home() -> Path:
     """The folder of everything that the user added."""
     default = Path(constants.HF_HOME) / "gest" / "added"
     return Path(os.environ.get("GEST_HOME") or default).expanduser()
@@ -34,7 +34,7 @@ def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[di
     """
     entries: dict[str, _T] = {}
     damaged: dict[str, str] = {}
-    for folder in sorted((user_data_folder() / kind).glob("[!.]*/")):
+    for folder in sorted((gest_home() / kind).glob("[!.]*/")):
         name, path = folder.name, folder / METADATA
         try:
             entries[name] = parse(folder, json.loads(path.read_bytes()))
@@ -46,11 +46,11 @@ def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[di
 
 def write(kind: str, name: str, metadata: dict[str, Any]) -> None:
     """Store the metadata of an entry."""
-    with folder_lock(user_data_folder()):
-        write_json(user_data_folder() / kind / name / METADATA, metadata)
+    with folder_lock(gest_home()):
+        write_json(gest_home() / kind / name / METADATA, metadata)
 
 
 def remove(kind: str, name: str) -> None:
     """Remove an entry."""
-    with folder_lock(user_data_folder()):
-        shutil.rmtree(user_data_folder() / kind / name)
+    with folder_lock(gest_home()):
+        shutil.rmtree(gest_home() / kind / name)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gest_dataset.data.tables import STANDARD_INPUT, read_lines, read_table
+from gest_dataset.data.user_tables import STANDARD_INPUT, read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, GestError
 
 
@@ -36,11 +36,11 @@ def test_read_lines(content: str, lines: list[str], tmp_path: Path, monkeypatch:
 
 def test_blank_lines_are_rows(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('id,text\n1,"a ""b"", c\nd"\n\n3\n4,e,\n')
-    table = read_table(tmp_path / "a.csv")
+    table = read_user_table(tmp_path / "a.csv")
     assert table.columns["id"] == ["1", "", "3", "4"]
     assert table.texts("text") == ['a "b", c\nd', "", "", "e"]
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n\n{"text": null, "id": 7}\n')
-    table = read_table(tmp_path / "a.jsonl")
+    table = read_user_table(tmp_path / "a.jsonl")
     assert table.texts("text") == ["a", "", ""]
     assert table.columns["id"] == [None, None, 7]
 
@@ -59,7 +59,7 @@ def test_texts_are_read_as_they_are(kind: str, tmp_path: Path) -> None:
     texts = ["NA", "None", "null", "007", "1e5", "", " x ", 'ďakujem, "a"\nनमस्ते']
     path = tmp_path / f"a.{kind}"
     WRITERS[kind](pd.DataFrame({"text": texts}), path)
-    table = read_table(path)
+    table = read_user_table(path)
     assert list(table.columns) == ["text"]
     assert table.texts("text") == texts
 
@@ -92,7 +92,7 @@ def test_errors_name_the_file_and_the_reason(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(kind) as raised:
-        read_table(tmp_path / name).texts("text")
+        read_user_table(tmp_path / name).texts("text")
     assert message in str(raised.value)
     assert str(raised.value).startswith(str(tmp_path / name))
 
@@ -112,7 +112,7 @@ def test_errors_name_the_file_and_the_reason(
 def test_other_encodings_are_named(name: str, text: str, encoding: str, named: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(text.encode(encoding))
     with pytest.raises(DataError) as raised:
-        read_lines(tmp_path / name) if name == "a.txt" else read_table(tmp_path / name)
+        read_lines(tmp_path / name) if name == "a.txt" else read_user_table(tmp_path / name)
     message = str(raised.value)
     assert f"this is not UTF-8, but probably {named}. " in message
     assert f"iconv -f {named.partition(' ')[0]} -t UTF-8 {name} > a-utf8" in message
@@ -126,21 +126,21 @@ def test_the_header_shows_the_separator(name: str, separator: str, tmp_path: Pat
     lines = [["id", "text, if any"], ["1", "a, b"], ["2", f"c{separator} d"]]
     text = "\n".join(separator.join(f'"{cell}"' for cell in cells) for cells in lines)
     (tmp_path / name).write_text(f"{text}\n3\n", encoding="utf-8-sig")
-    columns = read_table(tmp_path / name).columns
+    columns = read_user_table(tmp_path / name).columns
     assert columns == {"id": ["1", "2", "3"], "text, if any": ["a, b", f"c{separator} d", ""]}
 
 
 def test_missing_files(tmp_path: Path) -> None:
-    for read in (read_table, read_lines):
+    for read in (read_user_table, read_lines):
         with pytest.raises(ConfigError, match=r"There is no file .*lost\.csv"):
             read(tmp_path / "lost.csv")
     with pytest.raises(ConfigError, match="is not a table"):
-        read_table(tmp_path)
+        read_user_table(tmp_path)
 
 
 def test_columns_that_are_not_text(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2], "text": ["a", None]}), tmp_path / "a.parquet")
-    table = read_table(tmp_path / "a.parquet")
+    table = read_user_table(tmp_path / "a.parquet")
     assert table.texts("text") == ["a", ""]
     with pytest.raises(DataError, match="row 1: 1 in column 'id' is not text"):
         table.texts("id")

@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
-from gest_dataset.models.device import is_fixed, is_spread, main_device
+from gest_dataset.models.device import is_fixed, main_device, spans_devices
 from gest_dataset.models.packed_linear import packed_linear_layers
 from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
@@ -77,7 +77,9 @@ class Head:
         self.vocabulary = int(model.config.get_text_config().vocab_size)
         output = model.get_output_embeddings()
         # rows of a layer that is packed, quantised, wrapped or elsewhere cannot be selected
-        is_plain = type(output) is nn.Linear and output.weight.is_floating_point() and not is_spread(model)
+        is_plain = (
+            type(output) is nn.Linear and output.weight.is_floating_point() and not spans_devices(model)
+        )
         self.output: nn.Linear | None = output if is_plain else None
         # some heads read more than the hidden states of the base's output
         self.output_class: type[Any] = BaseModelOutputWithPastAndCrossAttentions
@@ -307,15 +309,15 @@ class LanguageModelScorer(Scorer):
         the padding, or a "causal" model that depends on the following tokens.
         """
         name = type(self.model).__name__
-        places = [sorted({lookup.position for lookup in some}) for some in lookups]
-        logits = [self._full_logits(one) for one in inputs]
-        full = torch.cat([of_input[some] for of_input, some in zip(logits, places, strict=True)])
+        positions = [sorted({lookup.position for lookup in of_input}) for of_input in lookups]
+        logits = [self._full_logits(text) for text in inputs]
+        full = torch.cat([rows[chosen] for rows, chosen in zip(logits, positions, strict=True)])
         quantised = getattr(self.model, "is_quantized", False)
         relative = _QUANTISED_TOLERANCE if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
         tolerance = relative * (1 + full.nan_to_num(0.0, 0.0, 0.0).abs().max().item())
         if self.causal:
-            longer = [self._full_logits(one.followed_by(one.input_ids[:2])) for one in inputs]
-            followed = torch.cat([of_input[some] for of_input, some in zip(longer, places, strict=True)])
+            longer = [self._full_logits(text.followed_by(text.input_ids[:2])) for text in inputs]
+            followed = torch.cat([rows[chosen] for rows, chosen in zip(longer, positions, strict=True)])
             if not _close(followed, full, _LOOKAHEAD_TOLERANCE * tolerance):
                 raise ModelError(
                     f"{name} is not causal: its scores depend on later tokens. Load it with is_decoder=True."
@@ -332,7 +334,7 @@ class LanguageModelScorer(Scorer):
                 logger.debug("a fast path failed: %r", error)
         else:
             self.gathers = False
-            self._note(f"{name}: its head alone, or padding, gives other values: all outputs are computed.")
+            self._note(f"{name}: its head alone, or padding, gives different values: computing all outputs.")
         if self.gathers and not self.cuts:
             self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 
@@ -348,7 +350,7 @@ class LanguageModelScorer(Scorer):
                 difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
                 if difference <= tolerance:
                     return True
-                reason = f"packed texts get other values, by up to {difference:.1g}"
+                reason = f"packed texts get values that differ by up to {difference:.1g}"
             except _UNUSABLE as error:
                 reason = f"it cannot process packed texts ({type(error).__name__})"
         name = type(self.model).__name__

@@ -55,7 +55,7 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() in _READERS
 
 
-def read_table(path: Path) -> Table:
+def read_user_table(path: Path) -> Table:
     """Read a whole table."""
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
@@ -104,7 +104,6 @@ def _read_text(path: Path) -> str:
 
 def _read_csv(path: Path) -> Columns:
     text = _read_text(path)
-
     header = _QUOTED.sub("", text.partition("\n")[0])
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     separator = next((each for each in (usual, *_SEPARATORS) if each in header), usual)
