@@ -78,11 +78,7 @@ class Pairing:
 
 @dataclass(frozen=True, kw_only=True)
 class SampleDisplay:
-    """How the samples of a measure are shown (`display` in measures.yaml).
-
-    `value` is the score of each row of a score table; `topic` is what a sample is about, from its score row
-    and its dataset row (empty if unavailable).
-    """
+    """How the samples of a measure are shown (`display` in measures.yaml)."""
 
     value: Callable[[pa.Table], Floats]
     topic: Callable[[Row, Row], str]

@@ -113,8 +113,7 @@ def _readings(runs: Sequence[ControlRun]) -> Table:
 def keyword_frequency(one: ControlRun, rows: datasets.Dataset) -> Row:
     """Pearson's correlations of ss (original and control) and f with the frequency of the keywords.
 
-    Also the numbers of pairs with known and with unknown words. Of several samples with the same original
-    pair the first counts.
+    Also the numbers of pairs with known and unknown words. Samples with the same original pair count once.
     """
     run = one.run
     scores = pd.DataFrame(sample_scores(run.table))[["ss_original", "ss_control", "f"]]

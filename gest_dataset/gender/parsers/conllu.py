@@ -99,11 +99,7 @@ def normalized(text: str) -> str:
 
 
 def read_file(path: Path) -> dict[str, str]:
-    """The parses in a file by their `# text =`.
-
-    Each sentence is an entry, and so is each paragraph or document (from one `# newpar` or `# newdoc` to the
-    next).
-    """
+    """The parses of the sentences, paragraphs and documents in a file, by their `# text =`."""
     try:
         content = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
