@@ -35,6 +35,24 @@ def test_constraints_name_every_core_dependency() -> None:
         assert re.split(r"\[|>=", requirement)[0] in pinned
 
 
+# Imported by the extras of pyproject.toml, except for what the core dependencies import too
+EXTRAS = ("bitsandbytes", "boto3", "deepl", "gguf", "gradio", "langcodes", "lm_eval", "pycurl", "ray")
+
+
+def test_every_module_imports_without_the_extras() -> None:
+    script = (
+        "import importlib, pkgutil, sys\n"
+        f"sys.modules.update(dict.fromkeys({EXTRAS}))\n"
+        "import gest_dataset\n"
+        "for module in pkgutil.walk_packages(gest_dataset.__path__, 'gest_dataset.'):\n"
+        "    if module.name != 'gest_dataset.harness.inspect_tasks':\n"
+        "        importlib.import_module(module.name)\n"
+        "print('gest_dataset.models.served.client' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
+
+
 @pytest.mark.slow
 def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     subprocess.run(
