@@ -158,11 +158,7 @@ def choice_rate_of_shares(
 def _frequencies(
     answers: Floats, stereotypes: Ints, sentences: Ints, draws: int, seed: int, letters: int = 0
 ) -> dict[str, Any]:
-    """The rates and the frequencies of the options, from their shares in each answer.
-
-    `answers` has a column per option; with `letters` a fourth column says whether the answer has the most
-    frequent letter.
-    """
+    """The rates and frequencies of options; with `letters`, the last column is the most frequent letter."""
     shares, strata = _by_sentence(answers, stereotypes, sentences)
     width = len(OPTIONS)
     number = np.bincount(strata, minlength=len(STEREOTYPES))

@@ -71,11 +71,7 @@ def write_leaderboard(
 
 
 def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
-    """Return a line for each cell, and one for each of its templates.
-
-    A damaged run is a failed cell. Besides the columns of leaderboard.csv, a line has the `headline`, the
-    text of the `interval`, and the `family` and `step` of a checkpoint.
-    """
+    """Return a line for each cell, and one for each of its templates. A damaged run is a failed cell."""
     lines: list[Line] = []
     for cell in cells:
         line = {name: getattr(cell.model, name) for name in ("name", "model", "revision", "family", "step")}

@@ -152,7 +152,7 @@ class Client:
             time.sleep(RETRY.delay(attempt, retry_after))
             attempt += 1
 
-    def _connection(self) -> "pycurl.Curl":  # a text, as pycurl may be missing
+    def _connection(self) -> "pycurl.Curl":
         curl = pycurl.Curl()
         headers = ["Content-Type: application/json", "Expect:"]
         if self.key:
