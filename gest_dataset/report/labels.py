@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Headline, Measure, Re
 from gest_dataset.measures.result import template_results
 from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DETECTIONS
+from gest_dataset.statistics.masculine_rate import masculine_rate
 from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
 
 UNDEFINED = "undefined"  # the verdict without an interval
@@ -60,10 +62,16 @@ class LabelledRun:
         """The code of the measured language; empty if it is unknown."""
         return one_line(self.run.manifest.language)
 
-    @property
+    @cached_property
     def result(self) -> dict[str, Any]:
         numbers: dict[str, Any] = _null_to_nan(self.run.result["result"])
         return numbers
+
+    @cached_property
+    def published_rates(self) -> Result:
+        """The rates of a translator by the convention of the paper's tables."""
+        genders, numbers = (self.run.table[column].to_pylist() for column in ("gender", "stereotype"))
+        return masculine_rate(genders, numbers, convention="published")
 
     @property
     def templates(self) -> dict[int, Result]:

@@ -15,7 +15,7 @@ from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry, series_
 from gest_dataset.report.labels import LabelledRun, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, Record, make_panel
 from gest_dataset.report.style import LIGHT, STYLES
-from gest_dataset.statistics import masculine_rate, rank_correlation
+from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -104,10 +104,8 @@ def rates_of(run: LabelledRun) -> list[Rates]:
     """The rates of a run with samples; those of translators by the convention of the paper's tables."""
     name, language, options = run.measure.name, language_name(run.language), run.facts.get("options") or {}
     if name == "masculine-rate":
-        genders, numbers = (run.run.table[column].to_pylist() for column in ("gender", "stereotype"))
-        measured = masculine_rate(genders, numbers, convention="published")
         models = [model for model in paper.translators() if model.where == run.language]
-        all_rates = [Rates(run, language, measured, models)]
+        all_rates = [Rates(run, language, run.published_rates, models)]
     elif name == "templates":
         all_rates = [
             Rates(run, f"template {number}", result, paper.comparable_models(run.kind, number, options))

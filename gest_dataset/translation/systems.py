@@ -47,8 +47,7 @@ def open_translator(
 ) -> Translator:
     """The translator of a system (one of `SYSTEMS`) from English to a language.
 
-    `{language}` in the name stands for the language's code. `endpoint` is the server of a chat model; the
-    other settings are for models of Hugging Face.
+    `{language}` in the name stands for its code; `endpoint` is for chat models, the rest for loaded models.
     """
     if target_languages(language) != [language]:
         raise ConfigError(f"Give exactly one target language, not {language!r}.")

@@ -40,8 +40,7 @@ def blocks(document: str) -> Iterator[list[tuple[int, str]]]:
 def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U") -> tuple[Tree, ...]:
     """The sentences of one text, with the positions of their words in it.
 
-    Empty nodes (`8.1`) are skipped. A word that the text does not contain (a parser may normalise it) gets
-    an empty span where it should be.
+    Empty nodes (`8.1`) are skipped; a word that a parser normalised gets an empty span where it should be.
     """
     sentences, cursor = [], 0
     for block in blocks(document):
