@@ -184,6 +184,8 @@ def _variances(function: SmoothFunction, moments: Moments) -> Floats:
 def _without_small_strata(moments: Moments) -> Moments:
     """The moments with zeros for strata that are too small to have moments."""
     small = (moments.size < 2)[:, None]
+    if not small.any():
+        return moments
     mean = np.where(small, np.nan_to_num(moments.mean), moments.mean)
     return Moments(mean, np.where(small[:, None], 0.0, moments.covariance), moments.size)
 

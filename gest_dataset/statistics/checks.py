@@ -74,7 +74,10 @@ def label_codes(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints
     """The index of each value in the labels."""
     values = as_list(values)
     indices = {label: index for index, label in enumerate(labels)}
-    codes = [indices.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
+    try:
+        codes = [indices.get(value, -1) for value in values]
+    except TypeError:  # a value that is not hashable, such as a list
+        codes = [indices.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
     if -1 in codes:
         index = codes.index(-1)
         allowed = ", ".join(map(repr, labels))
