@@ -334,7 +334,7 @@ class LanguageModelScorer(Scorer):
                 logger.debug("a fast path failed: %r", error)
         else:
             self.gathers = False
-            self._note(f"{name}: its head alone, or padding, gives different values: computing all outputs.")
+            self._note(f"{name}: a separate head or padding changes values, so all outputs are computed.")
         if self.gathers and not self.cuts:
             self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 

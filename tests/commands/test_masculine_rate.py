@@ -199,7 +199,7 @@ def test_a_language_that_fails(gest: Gest, tmp_path: Path, two_languages: tuple[
     assert "not measured: sk\nNo translation could be judged" in done.stderr
     alone = gest("masculine-rate", "--translations", "mt-sk.csv", *SLOVAK, "--output", "run")
     assert alone.returncode == 1
-    assert "34 x mt-sk.csv has no translation of it" in alone.stderr
+    assert "34 x mt-sk.csv has no translation of the sentence" in alone.stderr
     assert not (tmp_path / "run" / "result.json").exists()
 
 

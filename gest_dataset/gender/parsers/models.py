@@ -76,7 +76,7 @@ def published_model(language: str, directory: Path | None = None) -> Path:
         try:
             content = sources.download(url, advice)
             if not content.startswith(_MAGIC):
-                raise SourceError(f"{url} did not return a UDPipe model, but perhaps a web page.")
+                raise SourceError(f"{url} returned something other than a UDPipe model, perhaps a web page.")
         except SourceError as error:
             errors.append(f"  {str(error).splitlines()[0]}\n")
             continue

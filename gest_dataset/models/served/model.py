@@ -190,7 +190,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
         body = {"model": model, "prompt": text, "add_special_tokens": True}
         response = client.try_request("/tokenize", body)
         if response is None:
-            return tokenizer, [f"the server has no /tokenize: it is not checked that {name} is its tokenizer"]
+            return tokenizer, [f"the server has no /tokenize, so nothing checks that {name} is its tokenizer"]
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
             raise ModelError(f"{name} is not the tokenizer of {client.address}: {text!r} differs. {advice}")
