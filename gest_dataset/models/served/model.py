@@ -33,7 +33,7 @@ _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another one by more
-# With identity.TEXTS, whose hashes must not change: what a server's tokenizer may read differently
+# More texts than identity.TEXTS (which cannot change, as hashes depend on it) to compare tokenizers on
 _MORE_TEXTS = (
     "Zawsze byłam silna, a on nie.",
     "She paid 1,234.50 on 3/4/2025.",
@@ -45,7 +45,7 @@ _MORE_TEXTS = (
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A causal model under its name at a server with the methods of a `LoadedModel`."""
+    """A causal model on a server, by its name there; it has the methods of a `LoadedModel`."""
 
     name: str
     client: Client
