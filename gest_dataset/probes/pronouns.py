@@ -9,7 +9,7 @@ from collections import Counter
 from gest_dataset.probes.prompts import Reading
 
 FIRST_PERSON, THEY = "told in the first person", "the character is *they*, or there are several"
-NO_PRONOUN, TWO = "no gendered pronoun", "pronouns of both genders"
+NO_PRONOUN, TWO = "no gendered word", "words of both genders"
 UNKNOWN = "unknown"
 MIN_RATIO = 3  # a gender wins with this many times the pronouns of the other one
 _WORDS = {
@@ -28,7 +28,7 @@ def character(text: str) -> Reading:
     """The gender of the character that a text is about, and the words that show it with their counts.
 
     >>> character("He loved the boat. She sank it.").problem
-    'pronouns of both genders'
+    'words of both genders'
     >>> character('"He never cries," she says.').evidence
     ('she 1',)
     """

@@ -101,7 +101,7 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     skipped = run.result["skipped"]
     assert dict(zip(skipped["id"], skipped["reason"], strict=True)) == bad
     reasons = {
-        missing: "no translation of it",
+        missing: "no translation of the sentence",
         empty: "empty translation",
         english: "still the English sentence",
         garbled: "wrong encoding",
