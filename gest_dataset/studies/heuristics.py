@@ -195,7 +195,7 @@ def heuristics(sheet: str | Path) -> Study:
         rows.append((question, number, percent, times))
     tables = [confusion, by_language, Table.create("yield", rows)]
     sources = {path.name: sha256(path.read_bytes())}
-    return make_study("heuristics", "How accurate are the heuristics?", tables, sources=sources)
+    return make_study("heuristics", tables, sources=sources)
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:

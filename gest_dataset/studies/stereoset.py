@@ -105,8 +105,7 @@ def stereoset(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
     )
     scored = scores_of_runs(used) + released
     tables = [_table(number, scored) for number in TABLES]
-    title = "How stereotypical are models across languages?"
-    return make_study("stereoset", title, tables, used, sources=hashes)
+    return make_study("stereoset", tables, used, sources=hashes)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:

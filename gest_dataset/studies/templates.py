@@ -80,7 +80,7 @@ def templates(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
     tables = agreement_tables(models | released)
-    return make_study("templates", "Do the templates agree?", tables, found, names, hashes)
+    return make_study("templates", tables, found, names, hashes)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:
