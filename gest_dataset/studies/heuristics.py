@@ -26,9 +26,9 @@ from gest_dataset.data.user_tables import read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.runs.folder import Run, find_runs, sha256
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import csv_text, parse_json, write_file, write_json
+from gest_dataset.storage import csv_text, parse_json, sha256, write_file, write_json
 from gest_dataset.studies.study import Row, Study, Table, make_study
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
