@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
-import yaml
 
 from gest_dataset.errors import ConfigError
+from gest_dataset.storage import read_yaml
 
-_OPTIONS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_OPTIONS = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def add_help(run: Callable[..., None], line: str) -> Callable[..., None]:

@@ -137,7 +137,7 @@ def _check_run(run: Run, to: str) -> list[str]:
     name, is_from_hub = _model_name(run)
     if not is_from_hub:
         return [f"{run.path} ({name}) was not loaded from the Hub; make sure it really is {to}."]
-    renamed = any({name, to} <= {*model.hub_ids} for model in language_models().values())
+    renamed = any({name, to} <= {*model["hub_ids"]} for model in language_models().values())
     if name != to and not renamed:
         raise ConfigError(f"{run.path} is a run of {name}, not of {to}. Check --to.")
     return []

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
@@ -28,7 +27,7 @@ from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import csv_text, parse_json, sha256, write_file, write_json
+from gest_dataset.storage import csv_text, parse_json, read_yaml, sha256, write_file, write_json
 from gest_dataset.studies.study import Row, Study, Table, make_study
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
@@ -36,8 +35,7 @@ _STRATUM = ["language", "outcome"]
 _LISTED = 8  # lines in a message
 GENDER, SWAPS = "gender", "swaps"
 Stratum = tuple[str, str]  # language, outcome
-_TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
-KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
+KINDS: dict[str, dict[str, Any]] = read_yaml(Path(__file__).with_suffix(".yaml"))  # of sheets
 
 
 @dataclass(frozen=True)

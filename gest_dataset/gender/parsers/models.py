@@ -16,13 +16,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-import yaml
-
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, SourceError, import_extra
 from gest_dataset.gender.parsers.conllu import Parser, ParserError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import sha256, write_file
+from gest_dataset.storage import read_yaml, sha256, write_file
 
 SCRIPT = Path(__file__).with_name("worker.py")
 _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
@@ -61,7 +59,7 @@ def open_udpipe(language: str, model: Path | None) -> Parser:
 
 def published_model(language: str, directory: Path | None = None) -> Path:
     """The published model of a language, which is downloaded once."""
-    treebanks = yaml.safe_load(Path(__file__).with_name("udpipe.yaml").read_text(encoding="utf-8"))
+    treebanks = read_yaml(Path(__file__).with_name("udpipe.yaml"))
     if language not in treebanks:
         raise ConfigError(f"No UDPipe model is published for {language!r}. Pass --parser-model FILE.udpipe.")
     folder = directory or sources.cache_directory().parent / "udpipe"
