@@ -21,9 +21,9 @@ from gest_dataset.errors import ConfigError, GestError, HubError
 from gest_dataset.hub.results import Pushed, push_results
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
-from gest_dataset.runs.folder import new_manifest, open_run, read_run, sha256
+from gest_dataset.runs.folder import new_manifest, open_run, read_run
 from gest_dataset.runs.manifest import DETECTIONS
-from gest_dataset.storage import json_value, write_json
+from gest_dataset.storage import json_value, sha256, write_json
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
 from tests.hub.conftest import Gest, built, files_of, is_commit
