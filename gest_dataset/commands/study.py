@@ -146,8 +146,8 @@ def translate_stereoset(
     """Translate both tests of StereoSet, as configs stereoset_LANG_….
 
     Rules check the translations; problems.csv lists what they find, and unusable samples are left out. To
-    replace or confirm translations, fill in its column [bold]correction[/bold] and pass it to --corrections.
-    Finished translations are cached.
+    replace or confirm translations, fill in the column [bold]correction[/bold] of problems.csv and pass the
+    file to --corrections. Finished translations are cached.
     """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation

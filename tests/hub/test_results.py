@@ -160,6 +160,8 @@ def _edited(run: Path, to: Path, changed: dict[str, Any], **facts: Any) -> Path:
     ("changed", "facts", "said"),
     [
         ({}, {"metadata": {"limit": 5}}, "was scored with --limit"),
+        ({}, {"metadata": {"short": True}}, "was scored with --limit, --short"),
+        ({}, {"metadata": {"stopped": {"samples": 320, "of": 3565}}}, "or --stop-early; score all"),
         ({"g_s": math.nan}, {}, "has no g_s"),
         ({}, {"model": "org/other"}, "is a run of org/other, not of"),
         ({}, {"data_fingerprint": "0123456789abcdef"}, "was measured on rows of en that differ"),

@@ -135,7 +135,7 @@ def ask(
         model: a Hub id, a path or a pair (model, tokenizer) with a chat template; with `endpoint`, the name
             of a model at a server.
         probe: `choice`, `first-person` or `story`.
-        language: `en`, or a language with pairs.
+        language: `en` (not for first-person), or a Slavic or added language.
         output: the directory of the run; the same call resumes an interrupted run.
         settings: the other fields of `AskSettings`.
     """
