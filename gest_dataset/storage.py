@@ -1,6 +1,7 @@
 """Reading and writing of files: atomic writes, locks, checks of folders, JSON and CSV."""
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import yaml
 from filelock import FileLock, Timeout
 
 from gest_dataset.display import csv_cell, printable
@@ -131,6 +133,11 @@ def check_output_file(path: Path, *inputs: Path) -> None:
         raise ConfigError(f"{path} is an input and would be overwritten. Pass another file to --output.")
 
 
+def sha256(content: bytes) -> str:
+    """The SHA-256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def update_hash(digest: Any, path: Path) -> None:
     """Add the content of a file to a hash of `hashlib`, in chunks."""
     with path.open("rb") as file:
@@ -148,6 +155,12 @@ def write_json(path: Path, content: Any) -> None:
     """Write an indented JSON file; control characters are escaped."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
     write_file(path, f"{printable(text)}\n")
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file of this package."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster, if PyYAML has it
+    return yaml.load(path.read_text(encoding="utf-8"), loader)
 
 
 def json_value(value: Any) -> Any:

@@ -5,6 +5,7 @@ The Hub's card (`gest_dataset.hub.push`) and the page `dataset_card.md` have the
 
 import json
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -15,9 +16,9 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCardData
 from jinja2 import Environment, StrictUndefined, Template
 
-from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
+from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
-from gest_dataset.data.build import SIGNATURE, Built, all_built
+from gest_dataset.data.build import SIGNATURE, Built, find_built
 from gest_dataset.data.folder import CARD, read_parquet
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import write_file
@@ -44,11 +45,19 @@ def _block(name: str, **values: Any) -> str:
 
 def write_card(out: Path) -> Sequence[Built]:
     """Write the card for all configs in the folder that are up to date, and return them."""
-    builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
+    found = (find_built(config, out) for config in CONFIGS.values())
+    builds = [built for built in found if built and built.fingerprint == fingerprint(built.config)]
     sections = card_sections([built.config for built in builds], builds, "path/or/repo")
     text = "\n\n".join([f"---\n{built_header(builds)}\n---\n{SIGNATURE}", *sections.values()])
     write_file(out / CARD, f"{text}\n")
     return builds
+
+
+def fill_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:
+    """Write the card of a folder from a template, which gets `values`, the command and the version."""
+    options: Any = {"undefined": StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
+    card = Template(template.read_text(encoding="utf-8"), **options)
+    write_file(folder / CARD, card.render(values, command=shlex.join(command), version=__version__))
 
 
 def card_sections(

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,10 +126,7 @@ def push(
 
 def metric_files() -> dict[str, Files]:
     """The files of each metric, which `evaluate.load("NAMESPACE/METRIC")` downloads from its Space."""
-    package = Path(__file__).parent.parent
-    # in the package if installed, at the top of a checkout otherwise
-    parent = package if (package / "metrics").exists() else package.parent
-    page = parent / "metrics" / "app.py"
+    page = Path(str(resources.files("gest_dataset.metrics"))) / "app.py"
     files: dict[str, Files] = {}
     for requirements in sorted(page.parent.glob("*/requirements.txt")):
         folder = requirements.parent
@@ -164,11 +162,8 @@ def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
     data = {f"{built.config.name}/{DATA_FILE}": built.path.read_bytes() for built in builds}
     patterns = [f"{built.config.name}/test-*.parquet" for built in builds]
     earlier = {path for pattern in patterns for path in fnmatch.filter(branch.files, pattern)}
-    return {
-        **data,
-        CARD: merge_card(card, builds, branch.repo.id),
-        **dict.fromkeys(sorted(earlier - data.keys())),
-    }
+    removed = dict.fromkeys(sorted(earlier - data.keys()))
+    return {**data, CARD: merge_card(card, builds, branch.repo.id), **removed}
 
 
 # --- the dataset card

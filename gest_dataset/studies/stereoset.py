@@ -31,10 +31,10 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.runs.folder import Run, sha256
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import stereoset_icat
-from gest_dataset.storage import parse_json
-from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
+from gest_dataset.storage import parse_json, sha256
+from gest_dataset.studies.study import TEXTS, Row, Study, Table, collect_runs, make_study, model_names
 
 # Names of the authors' files: model, their classes within and between sentences, language
 _FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")
@@ -43,7 +43,7 @@ WITHIN, BETWEEN = TESTS
 CAUSAL, NSP = "causal", "nsp"  # kinds of models; `nsp` is a method as well
 GENERATIVE, RATIO = METHODS[CAUSAL]
 # The tables of the paper by number: published copy, tests and statistics
-TABLES: dict[int, dict[str, Any]] = table_texts()["stereoset"]
+TABLES: dict[int, dict[str, Any]] = TEXTS["stereoset"]
 PRINTED_MODELS = [(row["handle"], row["language"]) for row in published.load("stereoset_overall")["rows"]]
 EVERY_METHOD = 7  # the table with every method of scoring between sentences
 
@@ -105,8 +105,7 @@ def stereoset(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
     )
     scored = scores_of_runs(used) + released
     tables = [_table(number, scored) for number in TABLES]
-    title = "How stereotypical are models across languages?"
-    return make_study("stereoset", title, tables, used, sources=hashes)
+    return make_study("stereoset", tables, used, sources=hashes)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:

@@ -79,7 +79,7 @@ def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
 def list_cells(suite: Suite, folder: Path) -> list[Cell]:
     """Return the cells of a suite with their status, or raise one error that lists all problems."""
     cells: list[Cell] = []
-    problems = Problems()
+    problems = Problems(list)
     with ThreadPoolExecutor(8) as pool:  # the kinds of models are read from the Hub
         kinds = [pool.submit(_kind_of, model) for model in suite.models]
     for model, future in zip(suite.models, kinds, strict=True):

@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 from datasets import Dataset
-from tqdm.auto import tqdm
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.cache import ResponseCache, cache_key
@@ -26,8 +25,8 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
-from gest_dataset.progress import ProgressWriter
-from gest_dataset.runs.folder import Run, RunResult, new_manifest, open_run, python_command, read_run
+from gest_dataset.progress import ProgressBar
+from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.statistics.masculine_rate import unknown_bounds
@@ -136,7 +135,7 @@ def ask(
         model: a Hub id, a path or a pair (model, tokenizer) with a chat template; with `endpoint`, the name
             of a model at a server.
         probe: `choice`, `first-person` or `story`.
-        language: `en`, or a language with pairs.
+        language: `en` (not for first-person), or a Slavic or added language.
         output: the directory of the run; the same call resumes an interrupted run.
         settings: the other fields of `AskSettings`.
     """
@@ -191,7 +190,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
         "prompts": task.wordings,
         "sampling": asdict(task.sampling),
         "limit": settings.limit,
-        "parser": task.detector and task.detector.signature,
+        "parser": task.detector and task.detector.parser.signature,
     }
     manifest = new_manifest(
         measure=task.probe.measure.name,
@@ -204,17 +203,11 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
         command=command,
         device=None,
     )
-
-    def is_enough(run: Run) -> bool:
-        """Whether a run that may have been stopped early has all answers that are wanted now."""
-        early = settings.stop_early and is_decided(run.result["result"], ())
-        return early or not run.manifest.metadata.get("stopped")
-
     rows, sizes = task.rows, [len(task.rows)]
     order = list(range(len(rows)))
     if settings.stop_early:
         order, sizes = stratified_order(rows["id"], rows["stereotype"]), looks(len(rows))
-    with nullcontext() if path is None else open_run(path, manifest, is_enough) as writer:
+    with nullcontext() if path is None else open_run(path, manifest, settings.stop_early) as writer:
         if writer and writer.finished:
             table = writer.finished.table.replace_schema_metadata(None)
             return Answers(table, writer.finished.manifest.metadata)
@@ -267,7 +260,7 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
         top = tuple(tuple(entry.values()) for entry in row["top"])
         answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], row["withheld"], top))
     table = probe.make_table(detector, prompts, answers, [row["stereotype"] for row in rows])
-    changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
+    changed = {"parser": detector and detector.parser.signature, "gest_dataset": __version__}
     counts = _count_readings(table, run.manifest.model)
     return Answers(table, {**run.manifest.metadata, **counts, **changed})
 
@@ -301,9 +294,7 @@ def collect(
     spent = sum(map(settings.cost, answers.values()))
     missing = [prompt for key, prompt in distinct.items() if key not in answers]
     affordable = takewhile(lambda _: spent < settings.max_cost, missing)
-    progress = ProgressWriter(len(distinct), "prompts")
-    bar = tqdm(total=len(distinct), desc=model.name, unit="prompts", disable=None, leave=False)
-    bar.update(len(answers))
+    bar = ProgressBar(len(distinct), "prompts", len(answers), model.name)
     with bar, closing(model.generate(affordable, sampling)) as generated:
         for batch in generated:
             new = {keys[prompt]: answer for prompt, answer in batch}
@@ -317,7 +308,6 @@ def collect(
                 raise ScoringError(f"{model.name} reports no token counts, so omit --max-cost to resume.")
             bar.update(len(new))
             bar.set_postfix({"cost": f"{spent:.2g}"} if spent else {})
-            progress.update(len(answers))
     if len(answers) < len(distinct):
         counts = f"{len(answers):,} of {len(distinct):,} answers are cached and have cost {spent:g}"
         raise ScoringError(f"{counts}. Use a --max-cost above {settings.max_cost:g} to resume.")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 from transformers import AutoTokenizer
 
 from gest_dataset.cache import ResponseCache, cache_key
@@ -23,7 +22,7 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknown_token_ids
-from gest_dataset.progress import ProgressWriter
+from gest_dataset.progress import ProgressBar
 from gest_dataset.storage import CHOOSE
 
 SERVER = "server"
@@ -145,8 +144,7 @@ class ServedModel:
         def send(client: Client, batch: list[Item]) -> list[Values]:
             return completions.request_values(client, self.name, self.capabilities, batch, texts)
 
-        progress = ProgressWriter(len(items), "prompts")
-        bar = tqdm(total=len(items), initial=len(values), desc=name, disable=None, leave=False)
+        bar = ProgressBar(len(items), "prompts", len(values), name)
         batches = completions.make_batches(missing, self.capabilities)
         with bar, closing(self.client.map(send, batches)) as completed:
             for results in completed:
@@ -154,7 +152,6 @@ class ServedModel:
                 cache.put({keys[item]: value.tolist() for item, value in new.items()})
                 values |= new
                 bar.update(len(new))
-                progress.update(len(values))
         return values
 
     def generate(
