@@ -104,7 +104,7 @@ def _values(item: Item, logprobs: Mapping[str, Any], able: Capabilities, texts: 
     if item.targets:
         tops = logprobs["top_logprobs"][0]
         if not tops:
-            raise ValueError("there are no next tokens")
+            raise ValueError("`top_logprobs` is empty")
         by_id = any(token.startswith(_TOKEN_ID) for token in tops)
         names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "") for target in item.targets]
         return np.array([_log_probability(tops.get(name)) for name in names])
