@@ -109,8 +109,7 @@ def push(
                 plans.append(plan)
                 on_plan(plan)
 
-        committed = commit(repo, build, f"Push {what}", on_files=on_files, **options)
-        pushed.append(Pushed(plans[-1], committed))
+        pushed.append(Pushed(plans[-1], commit(repo, build, f"Push {what}", on_files=on_files, **options)))
 
     if target is not None:
         with tempfile.TemporaryDirectory(prefix="gest-push-") as folder:

@@ -160,8 +160,7 @@ def open_file(name: str, language: str) -> Translator:
             rows.setdefault(source, {}).setdefault(translation, number)
         yield [_look_up(text, rows.get(text, {}), path.name) for text in texts]
 
-    revision = f"sha256:{digest.hexdigest()[:16]}"
-    return Translator(f"file:{path.name}", revision, "", translate, cached=False)
+    return Translator(f"file:{path.name}", f"sha256:{digest.hexdigest()[:16]}", "", translate, cached=False)
 
 
 def _look_up(text: str, row_of: Mapping[str, int], name: str) -> Translation:

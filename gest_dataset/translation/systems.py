@@ -85,8 +85,7 @@ def translate(
     the folder `store` (default: `$HF_HOME/gest/translations`), so the same call resumes. A text without a
     translation has a `problem`; an error is raised if nothing at all could be translated.
     """
-    translator = open_translator(system, language, **loading)
-    return translate_all(texts, translator, language, store).translations
+    return translate_all(texts, open_translator(system, language, **loading), language, store).translations
 
 
 def translate_all(
