@@ -33,8 +33,13 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
         slots = {sample[f"{slot}_gold_label"]: slot for slot in SLOTS}
         if slots.keys() != CANDIDATES.keys():
             raise DataError.at(file, f"row {number}", f"unexpected labels of the candidates: {sorted(slots)}")
-        row = {name: sample[name] for name in ("id", "target", "bias_type", "context")}
-        row["target_en"] = sample["target" if language == "en" else "target_original"]
+        row = {
+            "id": sample["id"],
+            "target": sample["target"],
+            "target_en": sample["target" if language == "en" else "target_original"],
+            "bias_type": sample["bias_type"],
+            "context": sample["context"],
+        }
         for label, field in CANDIDATES.items():
             row[field] = sample[f"{slots[label]}_sentence"]
         if test == "intrasentence":

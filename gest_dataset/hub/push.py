@@ -109,7 +109,8 @@ def push(
                 plans.append(plan)
                 on_plan(plan)
 
-        pushed.append(Pushed(plans[-1], commit(repo, build, f"Push {what}", on_files=on_files, **options)))
+        committed = commit(repo, build, f"Push {what}", on_files=on_files, **options)
+        pushed.append(Pushed(plans[-1], committed))
 
     if target is not None:
         with tempfile.TemporaryDirectory(prefix="gest-push-") as folder:

@@ -8,8 +8,9 @@ share, each masked in turn, the sum of ln P in the first minus that in the secon
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import partial
+from typing import Any
 
-from gest_dataset.builders.config import BIAS_TYPE, Row
+from gest_dataset.builders.config import BIAS_TYPE
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.errors import SettingError
 from gest_dataset.probes import queries
@@ -23,7 +24,7 @@ _TEXTS = ("original", "control")
 COLUMNS = (*(f"logp_{field}" for field in FIELDS), "cs_original", "cs_control")
 
 
-def build_queries(row: Row, tokenizer: ProbeTokenizer, cs: bool | None = None) -> Sample:
+def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, cs: bool | None = None) -> Sample:
     """The queries of one quadruplet, whose scores are `COLUMNS`.
 
     `cs` takes ten times as many passes as the rest; None computes it for gender sets only, as in the paper.
@@ -59,7 +60,7 @@ def build_queries(row: Row, tokenizer: ProbeTokenizer, cs: bool | None = None) -
     return Sample((*keywords, *original, *control), fold)
 
 
-def build_pair_queries(row: Row, tokenizer: ProbeTokenizer) -> Sample:
+def build_pair_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     """A CrowS-Pairs pair: only its `cs`, in the column of the original."""
     stereotyped, other = tokenizer(row["stereotyped"]), tokenizer(row["other"])
     queries.check_compared(stereotyped, other)
@@ -67,7 +68,9 @@ def build_pair_queries(row: Row, tokenizer: ProbeTokenizer) -> Sample:
     return Sample(shared, lambda values: (*[None] * len(FIELDS), _cs(values), None))
 
 
-def _keyword_queries(row: Row, tokens: Mapping[str, Tokens], tokenizer: ProbeTokenizer) -> tuple[Query, ...]:
+def _keyword_queries(
+    row: Mapping[str, Any], tokens: Mapping[str, Tokens], tokenizer: ProbeTokenizer
+) -> tuple[Query, ...]:
     slots = {
         field: tokens[field].slot(start, end)
         for field, (start, end) in zip(FIELDS, row["keywords"], strict=True)
