@@ -105,8 +105,8 @@ def translate_all(
             if keys[text] in stored:
                 done[text] = Translation.of(text, stored[keys[text]]["translation"])
         missing = [text for text in wanted if text not in done]
-        title, shown = f"{translator.name} to {language}", None if missing else False
-        bar = ProgressBar(len(wanted), "texts", len(wanted) - len(missing), title, shown)
+        title = f"{translator.name} to {language}"
+        bar = ProgressBar(len(wanted), "texts", len(wanted) - len(missing), title, hidden=not missing)
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
         busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
         lock = file_lock(folder / name, busy) if missing and translator.cached else nullcontext()
