@@ -98,7 +98,7 @@ def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
         show_json(rows)
         return
     show_table(f"Drawn into {sheet}", ("language", "outcome", "drawn", "of"), rows)
-    out.print(f"Fill in the column label, then run: gest study heuristics --sheet {sheet}")
+    out.print(f"Fill in the column `label`, then run: gest study heuristics --sheet {sheet}")
 
 
 def nsp(

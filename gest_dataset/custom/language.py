@@ -1,6 +1,6 @@
 """`add_language`: checks a user's files and stores the valid rows as two configs.
 
-Of a user's table it finds the field of each column and the GEST sentence of each row; rows can be rejected.
+It matches the columns of a table to fields and its rows to sentences of GEST, and rejects invalid rows.
 """
 
 import dataclasses

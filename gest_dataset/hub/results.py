@@ -36,7 +36,7 @@ from gest_dataset.storage import write_file
 
 _HUGGING_FACE = "hf:"  # prefix of a translator that is a model
 _DESCRIPTION = (
-    "Gender stereotypes in language models and machine translation. Each config is a task; for translators, "
+    "Gender stereotypes in language models and machine translation. A task is a config, or for translators "
     "a config and a language. The value is the headline of the measure (g_s, ss, f_s, …); the notes of a "
     "result have its interval. A higher value is a stronger stereotype, not a better model."
 )

@@ -189,7 +189,7 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     dtype = model.dtype if settings.dtype == "auto" else devices.pick_dtype(settings.dtype, target)
     must_move = target.type != current.type or target.index not in (None, current.index)
     if must_move or dtype != model.dtype:
-        if devices.is_fixed(model):
+        if devices.is_immovable(model):
             raise SettingError(f"{name} is quantised or spread over devices. Omit device and dtype.")
         model = copy.deepcopy(model).to(device=target, dtype=dtype)
     return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
@@ -201,7 +201,7 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     Its headline varies only with the architecture, the words and the tokens of the sentences.
     """
     model = loaded.model
-    if devices.is_fixed(model):
+    if devices.is_immovable(model):
         raise ModelError(
             f"{loaded.name} is quantised or spread over devices, so it has no random copies. Omit --null."
         )
@@ -270,7 +270,7 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
         raise ModelError(
-            f"{name!r} has {size} embeddings; the tokenizer has ids up to {highest}. Use its own tokenizer."
+            f"{name!r} has {size} embeddings; the tokenizer has ids up to {highest}. Use the model's own."
         )
 
 

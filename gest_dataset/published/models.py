@@ -147,8 +147,8 @@ class Ranking:
         if len(self.stronger) > 2:
             shares = dict.fromkeys(f"{100 * end(self.stronger):.0f}" for end in (min, max))
             sentences.append(
-                f"By {len(self.stronger)} choices (g_s or d, in one template or in the mean), "
-                f"{' to '.join(shares)} % of the models have stronger stereotypes."
+                f"Depending on the choice (g_s or d, one template or the mean), {' to '.join(shares)} % of "
+                f"the models have stronger stereotypes."
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")

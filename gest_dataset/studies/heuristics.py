@@ -6,7 +6,7 @@ C.2  which pairs of sentences are gender-swapped: the first-letter rule against 
 Samples are drawn by language and outcome into a sheet, a CSV file in random order that does not show the
 outcomes. SHEET.key.json has the outcome of each row and the size of each stratum (a language and an outcome).
 Shares of a row of the confusion matrix have Agresti-Coull intervals. Shares of all samples are weighted by
-the size of each stratum (`statistics.shares`: Wilson's interval of a weighted mean).
+the size of each stratum (`statistics.proportions`: Wilson's interval of a weighted mean).
 """
 
 import math
@@ -73,7 +73,7 @@ def draw_sheet(
     number: int | None = None,
     seed: int = 0,
 ) -> dict[Stratum, tuple[int, int]]:
-    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many."""
+    """Draw a sheet from runs of masculine rates or from pairs; return drawn and all counts by stratum."""
     sheet = Path(sheet)
     if bool(runs) == (swaps is not None):
         raise ConfigError("Draw a sheet either from runs of gest masculine-rate or from --swaps FILE.")

@@ -116,7 +116,7 @@ def samples() -> Numbers:
 def templates(printed: Mapping[int, Sequence[str]]) -> Numbers:
     """GEST, table 2: how many of our templates are the printed ones."""
     same = [[t.text, t.masculine, t.feminine] == printed[n] for n, t in TEMPLATES.items()]
-    return {"templates that are the printed ones": sum(same)}
+    return {"templates that match the printed ones": sum(same)}
 
 
 def topical_means(logarithm: bool = False) -> Numbers:
@@ -189,7 +189,7 @@ def published_numbers() -> Numbers:
         "average correlation between models": correlations["models"],
         "average correlation between model-language pairs": of_slavic["all"],
         above: sum(row["g_s"] > 1 for row in english),
-        "correlation of the printed p-value": t / math.sqrt(t**2 + freedom),
+        "correlation that the printed p-value implies": t / math.sqrt(t**2 + freedom),
     }
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import FAMILIES
-from gest_dataset.builders.reading import read_frame
+from gest_dataset.builders.reading import read_pickle
 from gest_dataset.builders.stereoset import CANDIDATES, SLOTS, TESTS, source
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
@@ -157,7 +157,7 @@ def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
     handles = [handle for handle, code in PRINTED_MODELS if code == language]
     handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)
     method = NSP if _NEXT_SENTENCE.search(match["between"]) else GENERATIVE
-    frame = pd.DataFrame(read_frame(sources.fetch(source(test, language))))
+    frame = pd.DataFrame(read_pickle(sources.fetch(source(test, language))))
     predictions = []
     with convert_errors(
         lambda error: DataError(f"{path} is not a complete file of StereoSet scores: {error!r}.")

@@ -154,7 +154,7 @@ def collect_runs(
 ) -> list[Run]:
     """The finished runs in the folders, less those that do not suit the study (with a warning).
 
-    Two runs of one model in a `group` are an error. A study that `has_scores` of the authors needs no runs.
+    Two runs of one model in a `group` are an error. With `has_scores` (of the authors) no run is needed.
     """
     suitable_runs: list[Run] = []
     by_config: dict[str, Run] = {}

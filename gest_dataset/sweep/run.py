@@ -101,7 +101,7 @@ def _kind_of(model: SuiteModel) -> str:
 
 
 def seconds_per_sample(cells: Iterable[Cell], folder: Path | None) -> float | None:
-    """The time of the finished runs of some cells for a sample; None if no cell is finished."""
+    """The seconds per sample in the runs of finished cells; None if there are none."""
     runs = [read_manifest((folder or Path()) / RUNS / cell.name) for cell in cells]
     samples = sum(run.metadata["samples"] for run in runs)
     return sum(run.metadata["seconds"] for run in runs) / samples if samples else None

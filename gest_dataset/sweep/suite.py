@@ -27,7 +27,7 @@ LOADED_ONLY = (
     *("batch_tokens", "null"),
 )
 _SERVED_ONLY = ("tokenizer", "connections")
-# Fields of a model that are no keys, and the YAML types of keys that have another type in Python
+# Fields of a model that a suite cannot set, and the YAML types of keys that have another type in Python
 _DERIVED = ("name", "family", "revision", "step", "device", "device_map")
 _TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
 

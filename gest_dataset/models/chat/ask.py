@@ -43,7 +43,7 @@ class AskSettings:
     """How a chat model is asked (docs/ask.md).
 
     `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings. `parser`
-    and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are of a million tokens; no
+    and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are per million tokens; no
     prompt is sent once the answers have cost `max_cost`.
     """
 

@@ -32,7 +32,7 @@ _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another one by more
-# With identity.TEXTS, whose hashes must not change: what a server's tokenizer may read differently
+# More texts than identity.TEXTS (which cannot change, as hashes depend on it) to compare tokenizers on
 _MORE_TEXTS = (
     "Zawsze byłam silna, a on nie.",
     "She paid 1,234.50 on 3/4/2025.",
@@ -44,7 +44,7 @@ _MORE_TEXTS = (
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A causal model under its name at a server with the methods of a `LoadedModel`."""
+    """A causal model on a server, by its name there; it has the methods of a `LoadedModel`."""
 
     name: str
     client: Client
@@ -187,7 +187,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
         body = {"model": model, "prompt": text, "add_special_tokens": True}
         response = client.try_request("/tokenize", body)
         if response is None:
-            return tokenizer, [f"the server has no /tokenize: it is not checked that {name} is its tokenizer"]
+            return tokenizer, [f"the server has no /tokenize, so nothing checks that {name} is its tokenizer"]
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
             raise ModelError(f"{name} is not the tokenizer of {client.address}: {text!r} differs. {advice}")
