@@ -136,15 +136,9 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
                 raise DataError.at(file, line, problem)
             if cells["language"] == language:
                 stereotype, source = stereotype_id(cells["stereotype"], file, line), cells["original"]
-                yield pair_row(
-                    ids.get((source, stereotype)),
-                    language,
-                    [_SYSTEMS[cells["translator"]]],
-                    stereotype,
-                    source,
-                    cells["male"],
-                    cells["female"],
-                )
+                systems, sentence_id = [_SYSTEMS[cells["translator"]]], ids.get((source, stereotype))
+                facts = (sentence_id, language, systems, stereotype, source)
+                yield pair_row(*facts, cells["male"], cells["female"])
 
     yield from merge_rows(rows(), dropped)
 

@@ -72,8 +72,7 @@ def request_values(
     else:
         body |= {"max_tokens": 1, "logprobs": able.top_tokens}
     body |= {"model": model, "prompt": prompts if len(prompts) > 1 else prompts[0]}
-    response = client.request(COMPLETIONS, body)
-    choices = check_response(response, model, client.address)
+    choices = check_response(client.request(COMPLETIONS, body), model, client.address)
     choices.sort(key=lambda choice: choice.get("index", 0))
     if [choice.get("index", 0) for choice in choices] != list(range(len(items))):
         raise ScoringError(f"{client.address} did not return one choice for each of {len(items)} prompts.")
