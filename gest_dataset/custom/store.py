@@ -54,7 +54,7 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
         if folder.exists() and not replace and not same:
             other = "rows"
             if existing and existing.custom and existing.custom.path.stem == digest:
-                other = "facts, such as the licence"
+                other = "metadata, such as the licence"
             raise ConfigError(f"{new.name} already exists with different {other}. Use --replace.")
         prepared.append((folder, metadata, buffer.getvalue()))
     with folder_lock(added_data.gest_home()):

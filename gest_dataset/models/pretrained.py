@@ -52,7 +52,7 @@ def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
     missing = sorted(info["missing_keys"])
     if missing:
         kind, lacking = type(model).__name__, ", ".join(missing[:3])
-        raise ModelError(f"The checkpoint {name!r} has no weights for {kind}: {lacking} … would be random.")
+        raise ModelError(f"{name!r} lacks weights of {kind}, such as {lacking}: they would be random.")
 
 
 def _needs_remote_code(name: str | Path, what: str) -> ModelError:

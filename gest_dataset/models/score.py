@@ -64,7 +64,7 @@ def score(
     if not isinstance(config, (str, list, tuple, Dataset)):
         raise ConfigError(
             f"config is a {type(config).__name__}. Give the name of a config, a list of names, or one split "
-            f"as a datasets.Dataset (Dataset.from_pandas makes one of a data frame)."
+            f"as a datasets.Dataset (Dataset.from_pandas converts a data frame)."
         )
     command = python_command(score, {"model": model, "config": config, "output": output, **settings})
     configs: Dataset | dict[str, bool]

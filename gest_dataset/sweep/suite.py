@@ -156,7 +156,7 @@ def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteMo
     unused = LOADED_ONLY if "endpoint" in entry else _SERVED_ONLY
     if wrong := [key for key in unused if key in own]:
         kind = "a served model" if "endpoint" in entry else "a model without `endpoint`"
-        raise ConfigError(f"{', '.join(wrong)} does not apply to {kind}")
+        raise ConfigError(f"{kind} does not take {', '.join(wrong)}")
     entry = {key: value for key, value in entry.items() if key not in unused}
     entry["memory"] = convert_file_size_to_int(entry.get("memory", 0))
     if "endpoint" in entry:

@@ -80,7 +80,7 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
         if language not in tokens:
             others = ", ".join(code for code in tokens if code != "en") or "none of the supported languages"
             raise UnsupportedLanguageError(
-                f"{name!r} ({family}) has no token for {wanted.name} ({language}), only for {others}."
+                f"{name!r} ({family}) has no token for {wanted.name} ({language}). Its tokens cover {others}."
             )
         if "source" not in facts:
             return None, f"{tokens[language]} "

@@ -150,7 +150,7 @@ def test_accepted_rows(tmp_path: Path) -> None:
 def test_different_facts_are_not_different_rows(tmp_path: Path) -> None:
     path = translations_file(tmp_path / "t.csv", "hi")
     gest_dataset.add_language("hi", path)
-    with pytest.raises(ConfigError, match=r"different facts, such as the licence\. Use --replace"):
+    with pytest.raises(ConfigError, match=r"different metadata, such as the licence\. Use --replace"):
         gest_dataset.add_language("hi", path, licence="MIT")
     gest_dataset.add_language("hi", path, licence="MIT", replace=True)
 

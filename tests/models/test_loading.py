@@ -135,7 +135,7 @@ def test_weights_of_another_shape_or_without_a_head(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be loaded"):
         load_model(folder, Settings(device="cpu"))
     zoo.load("bert")[0].bert.save_pretrained(folder)
-    with pytest.raises(ModelError, match="has no weights for BertForMaskedLM"):
+    with pytest.raises(ModelError, match="lacks weights of BertForMaskedLM"):
         load_model(folder, Settings(device="cpu"))
 
 
@@ -150,7 +150,7 @@ def test_gguf_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_model("smollm2", Settings(device="cpu")).name == "small.gguf"
     with pytest.raises(SettingError, match="only models on the Hub have revisions"):
         load_model(path, Settings(device="cpu", revision="main"))
-    with pytest.raises(ModelError, match="has no weights for LlamaForCausalLM"):
+    with pytest.raises(ModelError, match="lacks weights of LlamaForCausalLM"):
         load_model(gguf_files.write(path, keep=lambda tensor: "ffn" not in tensor), Settings(device="cpu"))
     path.write_bytes(path.read_bytes()[:24])
     with pytest.raises(ModelError, match=r"small\.gguf' cannot be loaded"):

@@ -94,7 +94,7 @@ def test_a_next_sentence_head_is_loaded_once(loads: list[object], tmp_path: Path
 
 def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
     """It leaves out configs of a group, and is an error for a config that was named."""
-    missing = re.escape("has no weights for BertForNextSentencePrediction")
+    missing = re.escape("lacks weights of BertForNextSentencePrediction")
     with caplog.at_level(logging.WARNING):
         group = score(BERT, "stereoset")
         named = score(BERT, ["en", "stereoset_de_intersentence"])

@@ -45,7 +45,7 @@ def test_all_problems_are_reported_at_once() -> None:
     assert lines[0] == "Problems in mine (13); nothing was started."
     places = [line.partition(":")[0] for line in lines[1:]]
     assert places == [*(f"- models[{number}]" for number in range(3, 15)), "- gpt2, gpt2"]
-    for part in ("did you mean revisions?", "gpus does not apply to a served model", "different `label`"):
+    for part in ("did you mean revisions?", "a served model does not take gpus", "different `label`"):
         assert part in str(error.value)
 
 

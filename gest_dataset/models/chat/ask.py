@@ -152,7 +152,7 @@ def prepare(settings: AskSettings) -> ChatTask:
     probe = CHAT_PROBES[name]
     parsed = probe.needs_parser(language)
     if not parsed and (settings.parser, settings.parser_model) != (PARSER, None):
-        raise SettingError(f"The probe {name} in {language} needs no parser; omit --parser, --parser-model.")
+        raise SettingError(f"{name} in {language} needs no parser; omit --parser and --parser-model.")
     if settings.max_cost < math.inf and not (settings.price_in or settings.price_out):
         raise SettingError("--max-cost needs --price-in and --price-out.")
     temperature = float(repeats > 1) if settings.temperature is None else settings.temperature
