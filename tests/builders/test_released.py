@@ -1,7 +1,5 @@
 """The scores that the authors of GEST released, and the quality of sentences, against a naive computation."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The study of items: planted sides and sentences, and the class without a model's own family."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The scores are planted: a model has a midpoint and a scale, a family an opinion,
 points against its stereotype in all of them; only GPT-2 scores the first of these far towards it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
