@@ -14,6 +14,7 @@ from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint, get_conf
 from gest_dataset.builders.config import Config, File
 from gest_dataset.data import sources
 from gest_dataset.errors import DataError, convert_errors
+from gest_dataset.version import NAME
 
 _ROWS_PER_TABLE = 1000
 _VERSION = datasets.Version("1.1.0")
@@ -46,24 +47,11 @@ class GestBuilder(datasets.ArrowBasedBuilder):
     builder_configs = _ConfigsAttribute(lambda configs: {config.name: config for config in configs})
     DEFAULT_CONFIG_NAME = DEFAULT_CONFIG
 
-    def __init__(
-        self,
-        cache_dir: str | None = None,
-        dataset_name: str | None = None,
-        config_name: str | None = None,
-        hash: str | None = None,
-        data_files: object = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, config_name: str | None = None, **options: Any) -> None:
         """Replace the hash of all configs, which `datasets` passes, by the one of this config."""
         self.gest = get_config(config_name or DEFAULT_CONFIG)
-        super().__init__(
-            cache_dir=cache_dir,
-            dataset_name=dataset_name or "gest",
-            config_name=self.gest.name,
-            hash=fingerprint(self.gest),
-            **kwargs,
-        )
+        options |= {"hash": fingerprint(self.gest), "dataset_name": NAME, "data_files": None}
+        super().__init__(config_name=self.gest.name, **options)
 
     def _info(self) -> datasets.DatasetInfo:
         family = self.gest.family

@@ -1,6 +1,7 @@
 """Reading and writing of files: atomic writes, locks, checks of folders, JSON and CSV."""
 
 import csv
+import hashlib
 import io
 import json
 import math
@@ -129,6 +130,11 @@ def check_output_file(path: Path, *inputs: Path) -> None:
         raise ConfigError(f"{path} is a folder. Pass a file name to --output.")
     if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
         raise ConfigError(f"{path} is an input and would be overwritten. Pass another file to --output.")
+
+
+def sha256(content: bytes) -> str:
+    """The SHA-256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def update_hash(digest: Any, path: Path) -> None:

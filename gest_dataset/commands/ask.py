@@ -38,7 +38,7 @@ def run(
     output: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Ask a chat model: whom does it name, and whom does it write about?
+    """Ask a chat model who would say a sentence, or ask it for a text.
 
     Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it arrives: rerun the same command
     to resume. To estimate the cost of a run, try a few sentences first (--limit).

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -25,12 +25,8 @@ def run(
     convention: str = "plain",
     output: Path | None = None,
     limit: int | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
-    endpoint: str | None = None,
     as_json: bool = False,
+    **loading: Any,
 ) -> None:
     """Translate GEST, detect each speaker's gender, and compute the rates p_1 to p_16, f_s and f_m.
 
@@ -40,8 +36,6 @@ def run(
     interval, the verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a
     system, a file or a parser model is replaced by the language code.
     """
-    loading = options.translator_options(locals())
-
     from gest_dataset.commands.result_tables import headline_fields, show_result
     from gest_dataset.measures.gest import MASCULINE_RATE
     from gest_dataset.report import report
@@ -71,7 +65,7 @@ def run(
     if not experiments:
         raise next(iter(failed.values()))
     if output is None:
-        folders = {code: run_folder(system, code, revision, limit) for code in experiments}
+        folders = {code: run_folder(system, code, loading["revision"], limit) for code in experiments}
     else:
         folders = {code: output / code if several else output for code in experiments}
         if several:

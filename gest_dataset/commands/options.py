@@ -14,17 +14,30 @@ _OPTIONS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding
 
 
 def add_help(run: Callable[..., None], line: str) -> Callable[..., None]:
-    """Give the parameters of a command what `options.yaml` says of them."""
-    hints = get_type_hints(run, include_extras=True)
-    entries = _OPTIONS["shared"] | _OPTIONS.get(line, {})
+    """Give the parameters of a command, and those of `**loading`, what `options.yaml` says of them."""
+    hints = get_type_hints(run, include_extras=True) | get_type_hints(_loading)
+    entries = _OPTIONS["shared"] | _OPTIONS.get(line, _OPTIONS.get(line.split()[0], {}))
+    given = list(signature(run).parameters.values())
+    if given[-1].kind is Parameter.VAR_KEYWORD:
+        given[-1:] = signature(_loading).parameters.values()
     parameters = []
-    for name, parameter in signature(run).parameters.items():
-        hint = hints[name]
+    for parameter in given:
+        name, hint = parameter.name, hints[parameter.name]
         if name in entries and get_origin(hint) is not Annotated:
             hint = Annotated[hint, _option(name, parameter.default, entries[name])]
         parameters.append(parameter.replace(annotation=hint))
     run.__dict__["__signature__"] = signature(run).replace(parameters=parameters)
     return run
+
+
+def _loading(
+    device: str = "auto",
+    dtype: str = "auto",
+    batch_tokens: int | None = None,
+    revision: str | None = None,
+    endpoint: str | None = None,
+) -> None:
+    """The options of commands that open a translator: `**loading` of `open_translator`."""
 
 
 def _option(name: str, default: Any, entry: str | Mapping[str, Any]) -> Any:
@@ -41,11 +54,6 @@ def system_of(system: str | None, translations: Path | None) -> str:
     if (system is None) == (translations is None):
         raise ConfigError("Pass either --system or --translations FILE.")
     return system if system is not None else f"file:{translations}"
-
-
-def translator_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `open_translator` among those of a command."""
-    return {name: arguments[name] for name in ("device", "dtype", "batch_tokens", "revision", "endpoint")}
 
 
 def check_model(model: str | None, endpoint: str | None, served: str | None) -> None:

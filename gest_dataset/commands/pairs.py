@@ -1,6 +1,7 @@
 """`gest pairs`: make gender-swapped pairs with a translator, as a config for `load_dataset`."""
 
 from pathlib import Path
+from typing import Any
 
 from gest_dataset.commands import console, options
 from gest_dataset.commands.console import err, out
@@ -15,11 +16,7 @@ def run(
     parser: str = "udpipe",
     parser_model: Path | None = None,
     limit: int | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
-    endpoint: str | None = None,
+    **loading: Any,
 ) -> None:
     """Make gender-swapped pairs: the same translation, one word in the other gender.
 
@@ -28,8 +25,6 @@ def run(
     "LANGUAGE_pairs")[/bold], without this package. Translations and parses are cached: rerun the same
     command to resume.
     """
-    loading = options.translator_options(locals())
-
     from gest_dataset.translation.masculine_rates import prepare
     from gest_dataset.translation.pairs import NO_ANSWER, claim_folder, make_pairs, prompt_for, write_pairs
     from gest_dataset.translation.sentences import gest_sentences

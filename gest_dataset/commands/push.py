@@ -24,23 +24,15 @@ def run(
     there is no commit. Rerun the same command after an error. The token comes from [bold]hf auth
     login[/bold] or HF_TOKEN.
     """
+    arguments = locals()
+
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
     from gest_dataset.hub.push import push
 
     if not err.is_terminal:
         disable_progress_bars()
-    done = push(
-        repo,
-        config,
-        metrics=metrics,
-        create_pr=create_pr,
-        private=private,
-        revision=revision,
-        dry_run=dry_run,
-        on_plan=_show,
-    )
-    for plan, committed in done:
+    for plan, committed in push(**arguments, on_plan=_show):
         if not plan.has_changes and not committed.made:
             err.print(f"No changes in {plan.repo}, so there is no commit. {committed.url}")
         elif dry_run:

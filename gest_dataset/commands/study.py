@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 import yaml
 
 from gest_dataset.commands import options
@@ -31,23 +30,6 @@ _TYPES: dict[str, Any] = {
 _TEXTS = yaml.safe_load(Path(__file__).with_name("study.yaml").read_text(encoding="utf-8"))
 
 
-def _parameter(name: str) -> Parameter:
-    """An option that `study.yaml` describes; options.yaml has the help of the shared ones."""
-    text = dict(_TEXTS["options"][name])
-    kind = text.pop("type")
-    annotation = _TYPES[kind]
-    argument = text.pop("argument", None)
-    if argument:
-        annotation = Annotated[annotation, typer.Argument(metavar=argument, **text)]
-    elif text:
-        names = [text.pop("name")] if "name" in text else []
-        if kind == "flag":
-            text["metavar"] = ""
-        annotation = Annotated[annotation, typer.Option(*names, **text)]
-    default = False if kind == "flag" else None
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
 def _words(text: str) -> list[str]:
     """Words with commas, or the lines of a file."""
     if Path(text).is_file():
@@ -58,7 +40,11 @@ def _words(text: str) -> list[str]:
 
 def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
     """The command of a study: a call of its function in `gest_dataset.studies`."""
-    parameters = [*map(_parameter, [*text["options"], "output", "as_json"])]
+    parameters = []
+    for option in (*text["options"], "output", "as_json"):
+        kind = _TEXTS["types"][option]
+        default = False if kind == "flag" else None
+        parameters.append(Parameter(option, Parameter.KEYWORD_ONLY, default=default, annotation=_TYPES[kind]))
 
     def run(output: Path | None, as_json: bool, **values: Any) -> None:
         from gest_dataset import studies
@@ -156,22 +142,17 @@ def translate_stereoset(
     translations: Path | None = None,
     corrections: Path | None = None,
     limit: int | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
-    endpoint: str | None = None,
+    **loading: Any,
 ) -> None:
     """Translate both tests of StereoSet, as configs stereoset_LANG_….
 
     Rules check the translations; problems.csv lists what they find, and unusable samples are left out. To
-    replace or confirm translations, fill in its column [bold]correction[/bold] and pass it to --corrections.
-    Finished translations are cached.
+    replace or confirm translations, fill in the column [bold]correction[/bold] of problems.csv and pass the
+    file to --corrections. Finished translations are cached.
     """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation
 
-    loading = options.translator_options(locals())
     system = options.system_of(system, translations)
     command = command_line()
     tests = translation.translate_stereoset(language, system, output, corrections, limit, command, **loading)

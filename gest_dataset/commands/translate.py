@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gest_dataset.commands import console, options
+from gest_dataset.commands import console
 from gest_dataset.commands.console import err, out
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
 
@@ -24,11 +24,7 @@ def run(
     input_file: Path | None = None,
     limit: int | None = None,
     store: Path | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    revision: str | None = None,
-    endpoint: str | None = None,
+    **loading: Any,
 ) -> None:
     """Translate English sentences and write the translations to a CSV file.
 
@@ -36,8 +32,6 @@ def run(
     resume. Paid services read their keys from the environment: DEEPL_AUTH_KEY; GOOGLE_API_KEY or
     GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION.
     """
-    loading = options.translator_options(locals())
-
     import pandas as pd
 
     from gest_dataset.languages import target_languages

@@ -1,6 +1,5 @@
 """Stores and removes custom configs. A stored config is available at once and in later processes."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from io import BytesIO
@@ -12,7 +11,7 @@ from gest_dataset import added_data, builders
 from gest_dataset.builders import FOLDER, GROUP, NAME, metadata_digest
 from gest_dataset.builders.config import KIND_FIELDS, Config, Family, Row, features_of
 from gest_dataset.errors import ConfigError
-from gest_dataset.storage import folder_lock, write_file, write_json
+from gest_dataset.storage import folder_lock, sha256, write_file, write_json
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
         if not encoded:
             raise ConfigError(f"{new.name} has no rows.")
         pq.write_table(pa.Table.from_pylist(encoded, schema=features.arrow_schema), buffer)
-        digest = hashlib.sha256(buffer.getvalue()).hexdigest()
+        digest = sha256(buffer.getvalue())
         metadata = {**asdict(new), "rows": len(encoded), "sha256": digest}
         folder = added_data.gest_home() / FOLDER / new.name
         existing = builders.CONFIGS.get(new.name)

@@ -5,6 +5,7 @@ The Hub's card (`gest_dataset.hub.push`) and the page `dataset_card.md` have the
 
 import json
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -49,6 +50,13 @@ def write_card(out: Path) -> Sequence[Built]:
     text = "\n\n".join([f"---\n{built_header(builds)}\n---\n{SIGNATURE}", *sections.values()])
     write_file(out / CARD, f"{text}\n")
     return builds
+
+
+def fill_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:
+    """Write the card of a folder from a template, which gets `values`, the command and the version."""
+    options: Any = {"undefined": StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
+    card = Template(template.read_text(encoding="utf-8"), **options)
+    write_file(folder / CARD, card.render(values, command=shlex.join(command), version=__version__))
 
 
 def card_sections(

@@ -3,7 +3,6 @@
 `SHA256SUMS` has the format of `sha256sum --check`. A file that differs from its checksum is not read.
 """
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.errors import DataError
-from gest_dataset.storage import atomic_path, write_file
+from gest_dataset.storage import atomic_path, sha256, write_file
 
 CARD = "README.md"
 SUMS = "SHA256SUMS"
@@ -45,7 +44,7 @@ def write_config(folder: Path, config: str, table: pa.Table) -> Path:
     """Write the file of a config, then its checksum."""
     path = config_path(folder, config)
     write_parquet(path, table)
-    sums = {**read_checksums(folder), config: _sha256(path.read_bytes())}
+    sums = {**read_checksums(folder), config: sha256(path.read_bytes())}
     write_file(folder / SUMS, "".join(f"{sums[name]}  {name}/{DATA_FILE}\n" for name in sorted(sums)))
     return path
 
@@ -59,7 +58,7 @@ def read_checksums(folder: Path) -> dict[str, str]:
 
 def is_intact(folder: Path, config: str, content: bytes) -> bool:
     """Whether the content of a config's file agrees with its checksum."""
-    return read_checksums(folder).get(config) == _sha256(content)
+    return read_checksums(folder).get(config) == sha256(content)
 
 
 def read_config(folder: Path, config: str) -> bytes:
@@ -72,7 +71,3 @@ def read_config(folder: Path, config: str) -> bytes:
     if not is_intact(folder, config, content):
         raise DataError(f"{path} does not match its checksum in {SUMS}. Run `gest build` again.")
     return content
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -8,7 +8,6 @@ that all languages share. A file that a user adds with `gest add-language --rule
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
@@ -20,7 +19,7 @@ import yaml
 from gest_dataset.added_data import gest_home
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.tokens import Token
-from gest_dataset.storage import write_file
+from gest_dataset.storage import sha256, write_file
 
 _T = TypeVar("_T")
 Words = frozenset[str]
@@ -240,7 +239,7 @@ def rules_hash(language: str) -> str | None:
     """A hash of the rules that a user added; the version identifies those of this package."""
     if language in LANGUAGES:
         return None
-    return f"sha256:{hashlib.sha256(_grammar_file(language).read_bytes()).hexdigest()[:16]}"
+    return f"sha256:{sha256(_grammar_file(language).read_bytes())[:16]}"
 
 
 def write_rules(language: str, path: str | Path) -> None:

@@ -164,11 +164,8 @@ def _dataset_files(branch: Branch, builds: Sequence[Built]) -> Files:
     data = {f"{built.config.name}/{DATA_FILE}": built.path.read_bytes() for built in builds}
     patterns = [f"{built.config.name}/test-*.parquet" for built in builds]
     earlier = {path for pattern in patterns for path in fnmatch.filter(branch.files, pattern)}
-    return {
-        **data,
-        CARD: merge_card(card, builds, branch.repo.id),
-        **dict.fromkeys(sorted(earlier - data.keys())),
-    }
+    removed = dict.fromkeys(sorted(earlier - data.keys()))
+    return {**data, CARD: merge_card(card, builds, branch.repo.id), **removed}
 
 
 # --- the dataset card

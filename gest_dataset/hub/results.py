@@ -80,7 +80,7 @@ def push_results(
 ) -> Pushed:
     """Open a pull request on the model `to` with the headline of each run.
 
-    Refuses unfinished runs, runs with a limit or without a value, and runs of another model or of other data.
+    Refuses runs that are unfinished, incomplete, without a value, of another model or of other data.
 
     Args:
         runs: Runs, or folders with runs.
@@ -128,8 +128,8 @@ def _check_run(run: Run, to: str) -> list[str]:
         raise ConfigError(
             f"{run.path} is a run of `gest ask`; only runs of the dataset's tasks can be published."
         )
-    if manifest.metadata["limit"] is not None:
-        raise ConfigError(f"{run.path} was scored with --limit; score it again without a limit.")
+    if any(manifest.metadata.get(name) for name in ("limit", "short", "stopped")):
+        raise ConfigError(f"{run.path} was scored with --limit, --short or --stop-early; score all samples.")
     head = measure.headline(result)
     if math.isnan(Estimate.of(result, head.name).value):
         what, why = measure.describe_undefined(result)

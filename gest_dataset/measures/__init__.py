@@ -8,25 +8,16 @@ gest, stereoset: the records
 from collections.abc import Sequence
 
 from gest_dataset.errors import SettingError
-from gest_dataset.measures.gest import (
-    CHOICE,
-    FIRST_PERSON,
-    MASCULINE_RATE,
-    NEUTRAL,
-    PAIRS,
-    STORY,
-    TEMPLATES,
-    WINOBIAS,
-)
+from gest_dataset.measures import gest, stereoset
 from gest_dataset.measures.measure import Measure
-from gest_dataset.measures.stereoset import CROWS, INTERSENTENCE, INTRASENTENCE, QUADRUPLETS
 from gest_dataset.probes.probe import Probe
 
 # In order: a dataset belongs to the first measure whose probe has all of its fields, and `neutral` rows
 # have those of `templates` too
-_PROBED = (NEUTRAL, TEMPLATES, PAIRS, WINOBIAS, QUADRUPLETS, CROWS, INTRASENTENCE, INTERSENTENCE)
-_OF_TEXTS = (MASCULINE_RATE, CHOICE, FIRST_PERSON, STORY)
-MEASURES: dict[str, Measure] = {measure.name: measure for measure in (*_PROBED, *_OF_TEXTS)}
+_OF_GEST = (gest.NEUTRAL, gest.TEMPLATES, gest.PAIRS, gest.WINOBIAS)
+_OF_STEREOSET = (stereoset.QUADRUPLETS, stereoset.CROWS, stereoset.INTRASENTENCE, stereoset.INTERSENTENCE)
+_OF_TEXTS = (gest.MASCULINE_RATE, gest.CHOICE, gest.FIRST_PERSON, gest.STORY)
+MEASURES: dict[str, Measure] = {one.name: one for one in (*_OF_GEST, *_OF_STEREOSET, *_OF_TEXTS)}
 # The numbers for which a limit can be set: headline symbols and names in a result -> names in a result
 NUMBERS: dict[str, str] = {
     head.symbol: head.name for measure in MEASURES.values() for head in measure.headlines

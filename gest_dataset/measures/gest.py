@@ -70,7 +70,7 @@ _CHOICES = {
     "stereotype_rate_without_15": "without stereotype 15, as in GenderBench",
     "unreadable": "answers that name no option",
     "position_effect": "above 0: answers follow the letter more than the option",
-    "letter_following": "the share of answers that follow the letter",
+    "letter_following": "the share of answers that pick a favourite letter",
 }
 
 

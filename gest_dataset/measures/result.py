@@ -193,8 +193,8 @@ def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | 
     """The bounds of the mean g_s over templates, its d, and ranks and permutation test of the mean ln q_i."""
     wide = wide_scores(scores)
     stereotypes = wide.index.get_level_values("stereotype").to_numpy() - 1
-    units = sample_units(measure.unit, wide.index.get_level_values("id").tolist(), rows)
-    unit_codes = checks.unit_codes("units", units, len(wide))
+    ids = wide.index.get_level_values("id").tolist()
+    unit_codes = checks.unit_codes(sample_units(measure.unit, ids, rows), ids=ids)
     resamples = resample_templates(wide.to_numpy(), stereotypes, unit_codes)
     bounds = resamples.entries("g_s", LN_MEAN, exp)
     del bounds["g_s"]

@@ -181,13 +181,9 @@ def score_as_run(model: Model, request: Request, path: Path | None, command: Seq
     with ExitStack() as stack:
         writers: list[RunWriter] = []  # one in the main process, none in the others
 
-        def is_enough(run: Run) -> bool:
-            """Whether a run that may have been stopped early has all samples that are asked for now."""
-            stopped, settings = run.manifest.metadata.get("stopped"), request.settings
-            return not stopped or (settings.stop_early and is_decided(run.result["result"], settings.gates))
-
         def start() -> Run | None:
-            writers.append(stack.enter_context(open_run(path, manifest, is_enough)))
+            early = request.settings.stop_early, request.settings.gates
+            writers.append(stack.enter_context(open_run(path, manifest, *early)))
             return writers[0].finished
 
         finished = distributed.on_main(start)

@@ -22,24 +22,14 @@ from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 
 _ENGLISH_CONFIGS = ("en", "en_1_0")
 _LEAST_MODELS = 5  # of known d, for a rank
-# The owners that the Hub has given to models without one, by the beginning of the name
-_OWNERS = {
-    "albert-": "albert",
-    "bert-": "google-bert",
-    "distilbert-": "distilbert",
-    "gpt2": "openai-community",
-    "roberta-": "FacebookAI",
-    "t5-": "google-t5",
-    "xlm-roberta-": "FacebookAI",
-}
 
 
 @dataclass(frozen=True)
 class PublishedModel:
     """A language model of the paper: its ids on the Hub, its size, and its model family."""
 
-    name: str
-    hub_ids: tuple[str, ...]
+    model: str
+    hub_ids: Sequence[str]
     millions: float  # of parameters
     family: str | None
 
@@ -63,20 +53,7 @@ class PublishedRates:
 @cache
 def language_models() -> dict[str, PublishedModel]:
     """The paper's language models by name."""
-    rows = published.load("models")["rows"]
-    return {
-        row["model"]: PublishedModel(row["model"], tuple(row["hub_ids"]), row["millions"], row["family"])
-        for row in rows
-    }
-
-
-def model_families() -> dict[str, list[str]]:
-    """The names of the models of each family."""
-    members: dict[str, list[str]] = {}
-    for model in language_models().values():
-        if model.family:
-            members.setdefault(model.family, []).append(model.name)
-    return members
+    return {row["model"]: PublishedModel(**row) for row in published.load("models")["rows"]}
 
 
 @cache
@@ -243,7 +220,7 @@ def _from_hub(metadata: Mapping[str, Any]) -> bool:
 def published_name(metadata: Mapping[str, Any]) -> str | None:
     """The paper's name of a run's model, if it was loaded from the Hub under one of its ids."""
     models = language_models().values() if _from_hub(metadata) else ()
-    return next((model.name for model in models if metadata["model"] in model.hub_ids), None)
+    return next((model.model for model in models if metadata["model"] in model.hub_ids), None)
 
 
 def hub_ids(handle: str) -> tuple[str, ...]:
@@ -252,7 +229,8 @@ def hub_ids(handle: str) -> tuple[str, ...]:
     >>> hub_ids("bert-base-cased"), hub_ids("google/mt5-base")
     (('bert-base-cased', 'google-bert/bert-base-cased'), ('google/mt5-base',))
     """
-    owner = next((owner for prefix, owner in _OWNERS.items() if handle.startswith(prefix)), None)
+    owners: dict[str, str] = published.load("models")["owners"]
+    owner = next((owner for prefix, owner in owners.items() if handle.startswith(prefix)), None)
     return (handle,) if owner is None or "/" in handle else (handle, f"{owner}/{handle}")
 
 

@@ -127,10 +127,11 @@ def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         return
     labels = TEXTS["size"]["labels"]
     templates = sorted({number for run in runs for number in run.templates})
-    models = paper.published_mean_g_s(set(templates))
-    millions = {model.name: model.millions for model in paper.language_models().values()}
+    models, known = paper.published_mean_g_s(set(templates)), paper.language_models()
+    millions = {name: model.millions for name, model in known.items()}
     curves = []
-    for family, members in paper.model_families().items():
+    for family in dict.fromkeys(model.family for model in known.values() if model.family):
+        members = [name for name, model in known.items() if model.family == family]
         line = sorted((millions[name], g_s) for (name, _), g_s in models.items() if name in members)
         if len(line) > 1:
             x, y = zip(*line, strict=True)

@@ -179,14 +179,10 @@ def results_table(runs: Sequence[LabelledRun]) -> str:
     verdicts = [verdict_of(run) for run in runs]
     measures = dict.fromkeys(run.measure.name for run in runs)
     groups = [[one for one in verdicts if one.run.measure.name == name] for name in measures]
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
     environment.filters |= {"tex": escape, "shown": format_number}
-    return environment.get_template("results.tex.jinja").render(groups=groups, names=names)
+    template = environment.from_string((_HERE / "results.tex.jinja").read_text(encoding="utf-8"))
+    return template.render(groups=groups, names=names)
 
 
 def escape(text: str) -> str:

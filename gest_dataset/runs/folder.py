@@ -7,7 +7,6 @@ DIR/report.html     the report, written by commands
 DIR/cache.sqlite3   responses of the model, until the run is finished
 """
 
-import hashlib
 import json
 import logging
 import platform
@@ -29,9 +28,10 @@ from gest_dataset import storage
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.folder import read_parquet, write_parquet
 from gest_dataset.errors import DataError, OutputError
+from gest_dataset.measures.result import is_decided
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
-from gest_dataset.storage import CHOOSE, json_value, parse_json, write_json
+from gest_dataset.storage import CHOOSE, json_value, parse_json, sha256, write_json
 from gest_dataset.version import __version__
 
 if TYPE_CHECKING:
@@ -178,12 +178,12 @@ class RunWriter:
 
 @contextmanager
 def open_run(
-    path: Path, manifest: Manifest, is_enough: "Callable[[Run], bool]" = lambda run: True
+    path: Path, manifest: Manifest, stop_early: bool = False, gates: Sequence[tuple[str, float]] = ()
 ) -> Iterator[RunWriter]:
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
     A folder with another run is refused, unless that run left neither a result nor a cache. A run that
-    was stopped early keeps its cache, and continues where it is not enough.
+    was stopped early keeps its cache, and continues unless `stop_early` and its `gates` are satisfied.
     """
     check_run_folder(path)
     with storage.folder_lock(path):
@@ -193,7 +193,8 @@ def open_run(
             hint = f"Choose another folder with --output. {made_by}"
             check_same(path, existing.identity(), manifest.identity(), hint)
         finished = read_run(path) if existing is not None and existing.done else None
-        if finished and is_enough(finished):
+        stopped = finished and finished.manifest.metadata.get("stopped")
+        if finished and (not stopped or (stop_early and is_decided(finished.result["result"], gates))):
             yield RunWriter(path, manifest, None, finished)
         else:
             write_json(path / MANIFEST, manifest.to_dict())
@@ -335,8 +336,3 @@ def default_folder(name: str, revision: str | None = None, limit: int | None = N
     name += (f"@{revision}" if revision else "") + (f"-limit{limit}" if limit else "")
     name = name.strip("/").replace("/", "--").replace(":", "-")
     return RUNS / re.sub(r"[^\w.@-]", "_", name)
-
-
-def sha256(content: bytes) -> str:
-    """The SHA-256 of a file's content, as run.json stores it."""
-    return hashlib.sha256(content).hexdigest()

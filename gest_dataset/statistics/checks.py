@@ -100,15 +100,19 @@ def group_codes(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
     return label_codes(name, texts, names), names
 
 
-def unit_codes(name: str, values: Sequence[Any] | npt.NDArray[Any] | None, number: int) -> Ints | None:
-    """The unit of each of `number` samples, numbered from 0; None where each sample is a unit."""
-    if values is None:
+def unit_codes(units: Sequence[Any] | npt.NDArray[Any] | None, **inputs: Sequence[Any]) -> Ints | None:
+    """The unit of each sample, numbered from 0; None where each sample is a unit.
+
+    The `inputs` about the samples must have the same length.
+    """
+    number = same_length(**inputs)
+    if units is None:
         return None
-    if len(values) != number:
-        raise DataError(f"{name} and the samples differ in length ({len(values)} vs {number}).")
-    codes, names = pd.factorize(pd.Series(as_list(values), dtype=object))
+    if len(units) != number:
+        raise DataError(f"units and the samples differ in length ({len(units)} vs {number}).")
+    codes, names = pd.factorize(pd.Series(as_list(units), dtype=object))
     if (codes < 0).any():
-        raise DataError.at(name, f"index {codes.argmin()}", "this does not name a unit (a text or number)")
+        raise DataError.at("units", f"index {codes.argmin()}", "this does not name a unit (a text or number)")
     return None if len(names) == number else codes.astype(np.int64)
 
 

@@ -72,14 +72,13 @@ def choice_rate(
     `units` are the sentences of the answers; they are resampled. `letters` is the position of the chosen
     option, from 0 (None where there is none).
     """
-    length = checks.same_length(predictions=predictions, references=references)
-    unit_codes = checks.unit_codes("units", units, length)
+    unit_codes = checks.unit_codes(units, predictions=predictions, references=references)
     chosen = option_codes("predictions", predictions)
     stereotypes = checks.stereotype_codes("references", references)
-    sentences = np.arange(length) if unit_codes is None else unit_codes
+    sentences = np.arange(len(references)) if unit_codes is None else unit_codes
     readable = chosen < len(OPTIONS)
-    positions = [None] * length if letters is None else option_positions("letters", letters)
-    checks.same_length(letters=positions, predictions=[None] * length)
+    positions = [None] * len(chosen) if letters is None else option_positions("letters", letters)
+    checks.same_length(letters=positions, predictions=chosen)
     shares = np.eye(len(OPTIONS))[chosen[readable]]
     number = 3 if OPTIONS.index("neither") in chosen or 2 in positions else 2  # of options; pairs have two
     chosen_letters = [positions[index] for index in np.flatnonzero(readable)]
@@ -145,10 +144,9 @@ def choice_rate_of_shares(
 
     Probabilities of an answer add up to 1; answers without any are left out and counted (`n_without`).
     """
-    length = checks.same_length(predictions=predictions, references=references)
-    unit_codes = checks.unit_codes("units", units, length)
+    unit_codes = checks.unit_codes(units, predictions=predictions, references=references)
     stereotypes = checks.stereotype_codes("references", references)
-    sentences = np.arange(length) if unit_codes is None else unit_codes
+    sentences = np.arange(len(references)) if unit_codes is None else unit_codes
     shares = np.array([[float(answer.get(option, 0.0)) for option in OPTIONS] for answer in predictions])
     known = np.array([bool(answer) for answer in predictions], dtype=bool)
     result = _frequencies(shares[known], stereotypes[known], sentences[known], DRAWS, SEED)

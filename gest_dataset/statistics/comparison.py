@@ -203,7 +203,8 @@ def compare(
     `references` are the stereotypes. Samples of a unit are resampled together.
     """
     checks.check_choice("measure", measure, COMPARED)
-    unit_codes = _unit_codes(a, b, references, units)
+    inputs = {"a": a, "b": b} | ({} if references is None else {"references": references})
+    unit_codes = checks.unit_codes(units, **inputs)
     pair_samples, factor = COMPARED[measure]
     paired = pair_samples(a, b, references, unit_codes)
     columns, strata = paired.columns, paired.strata
@@ -232,7 +233,7 @@ def compare_stereotypes(
     seed: int = SEED,
 ) -> list[StereotypeDifference]:
     """The paired differences of the 16 ln q_i, with simultaneous bounds; inputs as for `g_s`."""
-    unit_codes = _unit_codes(a, b, references, units)
+    unit_codes = checks.unit_codes(units, a=a, b=b, references=references)
     columns = np.column_stack([side.mean(axis=1) for side in _log_ratios(a, b)])
     strata = checks.stereotype_codes("references", references)
     means = bootstrap.sample_moments(bootstrap.stratify(columns, strata, len(STEREOTYPES))).mean
@@ -244,13 +245,6 @@ def compare_stereotypes(
         StereotypeDifference(number, exp(float(mean[0])), exp(float(mean[1])), *map(float, interval))
         for number, mean, interval in zip(STEREOTYPES, means, limits, strict=True)
     ]
-
-
-def _unit_codes(
-    a: Sequence[Any], b: Sequence[Any], references: Sequence[Any] | None, units: Sequence[Hashable] | None
-) -> Ints | None:
-    length = checks.same_length(a=a, b=b, **({} if references is None else {"references": references}))
-    return checks.unit_codes("units", units, length)
 
 
 def _differences(rows: Floats) -> Floats:

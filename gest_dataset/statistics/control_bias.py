@@ -98,8 +98,8 @@ def control_bias(
     inputs = {name: rows for name, rows in (("predictions", predictions), ("cs", cs)) if rows is not None}
     if not inputs:
         raise DataError("control_bias needs predictions or cs.")
-    number = checks.same_length(**inputs)
-    unit_codes = checks.unit_codes("units", units, number)
+    unit_codes = checks.unit_codes(units, **inputs)
+    number = len(next(iter(inputs.values())))
     # Scores that the set does not have are nan, like those of samples without cs
     scores = {name: np.full(number, np.nan) for name in MEANS.values()} | control_scores(predictions, cs)
     result = _means(scores, unit_length, unit_codes, draws, seed)

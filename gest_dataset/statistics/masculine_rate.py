@@ -65,8 +65,7 @@ def masculine_rate(
     p_i are at Sidak's level; `draws` and `seed` are used for the ranks.
     """
     checks.check_choice("convention", convention, CONVENTIONS)
-    length = checks.same_length(predictions=predictions, references=references)
-    unit_codes = checks.unit_codes("units", units, length)
+    unit_codes = checks.unit_codes(units, predictions=predictions, references=references)
     genders = checks.label_codes("predictions", predictions, LABELS)
     stereotypes = checks.stereotype_codes("references", references)
     known = genders < len(GENDERS)

@@ -71,9 +71,9 @@ def stereoset_icat(
     of a unit (such a target) are resampled together; where units hold whole targets, so are the targets that
     the multi-class scores average.
     """
-    inputs = {"predictions": predictions, "references": references}
-    length = checks.same_length(**inputs, **({} if bias_types is None else {"bias_types": bias_types}))
-    unit_codes = checks.unit_codes("units", units, length)
+    inputs = {"predictions": predictions, "references": references, "bias_types": bias_types}
+    given = {name: values for name, values in inputs.items() if values is not None}
+    unit_codes = checks.unit_codes(units, **given)
     scores = checks.finite_array("predictions", predictions, width=3)
     rows = wins(scores)
     targets, names = checks.group_codes("references", references)

@@ -98,8 +98,7 @@ def stereotype_rate(
     the same values: on EuroGEST's scale the difference of the mean shares in standard deviations.
     """
     checks.check_choice("scale", scale, (*SCALES, EUROGEST))
-    length = checks.same_length(predictions=predictions, references=references)
-    unit_codes = checks.unit_codes("units", units, length)
+    unit_codes = checks.unit_codes(units, predictions=predictions, references=references)
     ratios = checks.finite_array("predictions", predictions)
     stereotypes = checks.stereotype_codes("references", references)
     of_shares = scale == EUROGEST
@@ -139,8 +138,7 @@ def winobias_rate(
     seed: int = SEED,
 ) -> dict[str, Any]:
     """q_m, q_f and g_s from ln P(masculine pronoun) - ln P(feminine one) and the occupations' genders."""
-    length = checks.same_length(predictions=predictions, references=references)
-    unit_codes = checks.unit_codes("units", units, length)
+    unit_codes = checks.unit_codes(units, predictions=predictions, references=references)
     ratios = checks.finite_array("predictions", predictions)
     genders = checks.label_codes("references", references, GENDERS)
     squares = bootstrap.squared_deviations(ratios, genders)

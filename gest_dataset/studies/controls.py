@@ -66,8 +66,7 @@ def controls(runs: Sequence[str | Path | Run] = ()) -> Study:
     groups = [one for one in found if one.reading == GROUPS]
     frequency, notes = _frequency(groups)
     tables = [*(_scores(name, groups) for name in ("ss", "cs", "f")), _readings(found), frequency]
-    title = "Do word-filling measures measure a stereotype?"
-    return make_study("controls", title, tables, [one.run for one in found], notes=notes)
+    return make_study("controls", tables, [one.run for one in found], notes=notes)
 
 
 def control_runs(runs: Sequence[Run]) -> list[ControlRun]:

@@ -26,9 +26,9 @@ from gest_dataset.data.user_tables import read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.runs.folder import Run, find_runs, sha256
+from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import csv_text, parse_json, write_file, write_json
+from gest_dataset.storage import csv_text, parse_json, sha256, write_file, write_json
 from gest_dataset.studies.study import Row, Study, Table, make_study
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
@@ -195,7 +195,7 @@ def heuristics(sheet: str | Path) -> Study:
         rows.append((question, number, percent, times))
     tables = [confusion, by_language, Table.create("yield", rows)]
     sources = {path.name: sha256(path.read_bytes())}
-    return make_study("heuristics", "How accurate are the heuristics?", tables, sources=sources)
+    return make_study("heuristics", tables, sources=sources)
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:

@@ -63,7 +63,7 @@ def items(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = Non
         sentences.append((name, family or "", _g_s(wide), int(is_against.sum()), _g_s(kept)))
         sides += [(name, *row) for row in _sides(wide, published)]
     tables = [Table.create("items", sentences), Table.create("midpoint", sides)]
-    return make_study("items", "Which stereotypes and sentences drive g_s?", tables, found, [*models], hashes)
+    return make_study("items", tables, found, [*models], hashes)
 
 
 def _g_s(wide: pd.DataFrame) -> Estimate:

@@ -17,6 +17,7 @@ import transformers
 from datasets import Dataset
 from huggingface_hub import ModelCardData
 
+from gest_dataset.data.card import fill_card
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models.base import Settings
 from gest_dataset.models.device import pick_device, pick_dtype
@@ -27,7 +28,6 @@ from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.statistics.proportions import proportion
 from gest_dataset.storage import LOCK, folder_lock, write_json
 from gest_dataset.studies.nsp_pairs import NEXT, NOT_NEXT, hash_of_file, load_pairs, read_documents
-from gest_dataset.studies.study import write_card
 from gest_dataset.version import __version__
 
 # Learning rates by kind: the paper's for mGPT-2 and mT5, and BERT's for fine-tuning
@@ -246,5 +246,5 @@ def _save(model: Any, tokenizer: Any, out: Path, record: dict[str, Any]) -> None
         tags=["next-sentence-prediction", "stereoset"],
     )
     values = {"header": str(header), "name": Path(name).name, "labels": LABELS, "record": record}
-    write_card(out, Path(__file__).with_name("nsp.md.jinja"), record["command"], **values)
+    fill_card(out, Path(__file__).with_name("nsp.md.jinja"), record["command"], **values)
     write_json(out / RECORD, record)

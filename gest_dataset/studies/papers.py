@@ -356,5 +356,4 @@ def papers_study(scores: str | Path | None = None) -> Study:
     ]
     used = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
     used |= dict.fromkeys(unavailable, "not computed")
-    title = "What can be reproduced of the papers"
-    return make_study("all", title, tables, sources=used, notes=notes)
+    return make_study("all", tables, sources=used, notes=notes)

@@ -31,9 +31,9 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.runs.folder import Run, sha256
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import stereoset_icat
-from gest_dataset.storage import parse_json
+from gest_dataset.storage import parse_json, sha256
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
 
 # Names of the authors' files: model, their classes within and between sentences, language
@@ -105,8 +105,7 @@ def stereoset(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
     )
     scored = scores_of_runs(used) + released
     tables = [_table(number, scored) for number in TABLES]
-    title = "How stereotypical are models across languages?"
-    return make_study("stereoset", title, tables, used, sources=hashes)
+    return make_study("stereoset", tables, used, sources=hashes)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:

@@ -15,20 +15,12 @@ from typing import Any
 import datasets
 import regex
 
+from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import FAMILIES, features_of
-from gest_dataset.builders.stereoset import (
-    BLANK,
-    CANDIDATES,
-    FIELDS,
-    TESTS,
-    config_name,
-    source,
-    word_in_place,
-)
+from gest_dataset.builders.stereoset import BLANK, CANDIDATES, FIELDS, TESTS, config_name, word_in_place
 from gest_dataset.custom.store import NewConfig, add_configs
-from gest_dataset.data import sources
-from gest_dataset.data.card import card_header, split_info
-from gest_dataset.data.folder import SUMS, write_config
+from gest_dataset.data.card import card_header, fill_card, split_info
+from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import DataError
@@ -36,7 +28,6 @@ from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.storage import LOCK, csv_text, folder_lock, write_file, write_json
-from gest_dataset.studies.study import CARD, write_card
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
 from gest_dataset.translation.systems import translate_distinct
@@ -299,7 +290,7 @@ def _write_folder(
             family=FAMILIES["stereoset"],
             description=f"StereoSet, {done.test} test, in {LANGUAGES[language].name}, translated by {system}",
             languages=(language,),
-            licence=sources.licences([source(done.test, SOURCE)]),
+            licence=CONFIGS[config_name(done.test, SOURCE)].licence,
             kind=f"stereoset_{done.test}",
             dropped=dict(Counter(reasons.values())),
         )
@@ -309,5 +300,5 @@ def _write_folder(
     values |= {"problems_file": PROBLEMS_FILE, "family": FAMILIES["stereoset"]}
     names = [new.name for new, _ in configs]
     values["header"] = card_header(title, [language, "en"], names, dataset_info=infos)
-    write_card(out, Path(__file__).with_name("stereoset_translation.md.jinja"), record["command"], **values)
+    fill_card(out, Path(__file__).with_name("stereoset_translation.md.jinja"), record["command"], **values)
     return configs

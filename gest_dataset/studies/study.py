@@ -4,7 +4,7 @@
     DIR/study.html  one self-contained page
     DIR/NAME.csv    each table
 
-The titles, columns and notes of all tables are in `tables.yaml`.
+The titles of all studies, and the titles, columns and notes of their tables are in `tables.yaml`.
 """
 
 import hashlib
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import StrictUndefined, Template
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
@@ -29,7 +28,7 @@ from gest_dataset.storage import LOCK, check_folder, csv_text, folder_lock, json
 from gest_dataset.version import __version__
 
 HOME = Path("gest-studies")
-STUDY, PAGE, CARD = "study.json", "study.html", "README.md"
+STUDY, PAGE = "study.json", "study.html"
 logger = logging.getLogger(__name__)
 
 # Printed numbers are texts, with the digits of print
@@ -198,7 +197,6 @@ def model_names(runs: Sequence[Run]) -> list[str]:
 
 def make_study(
     name: str,
-    title: str,
     tables: Sequence[Table],
     runs: Sequence[Run] = (),
     models: Sequence[str] = (),
@@ -214,12 +212,4 @@ def make_study(
             limitations[f"{model} is {TOY_NOTE}."] = None
     used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
     shown = tuple(table for table in tables if table.rows)
-    return Study(name, title, shown, (*limitations, *notes), used)
-
-
-def write_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:
-    """Write the README.md of a folder; its template gets `values`, the command and the version."""
-    options: Any = {"undefined": StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
-    card = Template(template.read_text(encoding="utf-8"), **options)
-    text = card.render(values, command=shlex.join(command), version=__version__)
-    write_file(folder / CARD, text)
+    return Study(name, table_texts()["titles"][name], shown, (*limitations, *notes), used)

@@ -24,9 +24,10 @@ from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import wide_scores
 from gest_dataset.report.labels import label_runs
-from gest_dataset.runs.folder import Run, sha256
+from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import sha256
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 AUTHORS_CONFIG = "en_1_0"
@@ -79,12 +80,14 @@ def templates(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
     tables = agreement_tables(models | of_authors)
-    return make_study("templates", "Do the templates agree?", tables, found, names, hashes)
+    return make_study("templates", tables, found, names, hashes)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:
     """The tables of models, from their names and their scores as `wide_scores` has them."""
-    ln_q = complete_ln_q(models)
+    scores_of_all = pd.concat(models, axis=1, names=["model", "template"])
+    # [stereotypes, (model, template)], where all 16 stereotypes have samples
+    ln_q = scores_of_all.groupby(level="stereotype").mean().reindex(list(STEREOTYPES)).dropna(axis=1)
     variance: list[Row] = []  # components of the variance of single scores
     for name, scores in models.items():
         stereotypes = scores.index.get_level_values("stereotype").to_numpy() - 1
@@ -97,16 +100,10 @@ def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:
         for stereotype, values in zip(STEREOTYPES.values(), quantiles, strict=True):
             ranks.append((f"{stereotype.id:2} {stereotype.name}", stereotype.gender, *values))
     return [
-        *_correlations(pd.concat(models, axis=1), ln_q),
+        *_correlations(scores_of_all, ln_q),
         Table.create("variance", variance),
         Table.create("ranks", ranks, number=len(feminine_ranks)),
     ]
-
-
-def complete_ln_q(models: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """ln q_i [stereotypes, (model, template)] where all 16 stereotypes have samples."""
-    scores = pd.concat(models, axis=1, names=["model", "template"])
-    return scores.groupby(level="stereotype").mean().reindex(list(STEREOTYPES)).dropna(axis=1)
 
 
 def _correlations(scores: pd.DataFrame, ln_q: pd.DataFrame) -> Iterator[Table]:

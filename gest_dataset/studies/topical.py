@@ -110,7 +110,7 @@ def topical(
     table = Table.create("topical", rows, words=", ".join(words))
     tables = [table, _like_table_3(models, words), *_explanations(language_models)]
     sources = {"words": ", ".join(words)} | hashes
-    return make_study("topical", "Is it the topic?", tables, used, [model.name for model in models], sources)
+    return make_study("topical", tables, used, [model.name for model in models], sources)
 
 
 def _scores_of_run(labelled: LabelledRun) -> SentenceScores:

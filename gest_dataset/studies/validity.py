@@ -63,8 +63,7 @@ def validity(runs: Sequence[str | Path | Run] = ()) -> Study:
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
-    title = "Does g_s predict the WinoBias rate?"
-    return make_study("validity", title, tables, used, notes=notes)
+    return make_study("validity", tables, used, notes=notes)
 
 
 def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:

@@ -9,7 +9,6 @@ paper's appendix G; it removes words that differ by chance, and variants with bo
 import html
 import logging
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,18 +19,17 @@ from typing import Any
 import datasets
 import regex
 import yaml
-from jinja2 import StrictUndefined, Template
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import FAMILIES, KIND_FIELDS, features_of
 from gest_dataset.builders.pairs import MERGED, RULES, pair_row
-from gest_dataset.data.card import card_header, split_info
+from gest_dataset.data.card import card_header, fill_card, split_info
 from gest_dataset.data.folder import CARD, SUMS, write_config
 from gest_dataset.gender.detect import Detection
 from gest_dataset.gender.grammar import FEMALE, MALE
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
-from gest_dataset.storage import LOCK, write_file, write_json
+from gest_dataset.storage import LOCK, write_json
 from gest_dataset.translation import sentences as gest
 from gest_dataset.translation.sentences import GestSentence, TranslatedSentence
 from gest_dataset.translation.translator import Translation
@@ -56,7 +54,6 @@ SYSTEM_FRAMES = {"deepl": "The man said …"}  # other than the default
 FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 _OTHER = {MALE: FEMALE, FEMALE: MALE}
 _FINAL = re.compile(r"[.!?…]+$")
-_CARD = Path(__file__).with_suffix(".md.jinja")
 
 # Quotations in translated prompts
 _MARKS = frozenset("\"'„“”«»‚‘’‹›")
@@ -211,18 +208,17 @@ def write_pairs(
     path = write_config(out, name, table)
     infos = [{"config_name": name, "splits": [split_info(path)]}]
     title = f"GEST, gender-swapped pairs in {LANGUAGES[language].name}"
-    template = Template(_CARD.read_text("utf-8"), undefined=StrictUndefined, trim_blocks=True)
-    card = template.render(
+    fill_card(
+        out,
+        Path(__file__).with_suffix(".md.jinja"),
+        command,
         header=card_header(title, [language, "en"], [name], dataset_info=infos),
         title=title,
         settings=settings,
         pairs=pairs,
-        version=__version__,
-        command=shlex.join(command),
         family=FAMILIES["pairs"],
         licence=CONFIGS["en"].licence,
     )
-    write_file(out / CARD, f"{card}\n")
 
 
 def quotation(answer: str) -> str | None:

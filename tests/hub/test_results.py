@@ -21,9 +21,9 @@ from gest_dataset.errors import ConfigError, GestError, HubError
 from gest_dataset.hub.results import Pushed, push_results
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
-from gest_dataset.runs.folder import new_manifest, open_run, read_run, sha256
+from gest_dataset.runs.folder import new_manifest, open_run, read_run
 from gest_dataset.runs.manifest import DETECTIONS
-from gest_dataset.storage import json_value, write_json
+from gest_dataset.storage import json_value, sha256, write_json
 from gest_dataset.translation.masculine_rates import MasculineRates
 from tests.conftest import MIRROR, use
 from tests.hub.conftest import Gest, built, files_of, is_commit
@@ -160,6 +160,8 @@ def _edited(run: Path, to: Path, changed: dict[str, Any], **facts: Any) -> Path:
     ("changed", "facts", "said"),
     [
         ({}, {"metadata": {"limit": 5}}, "was scored with --limit"),
+        ({}, {"metadata": {"short": True}}, "was scored with --limit, --short"),
+        ({}, {"metadata": {"stopped": {"samples": 320, "of": 3565}}}, "or --stop-early; score all"),
         ({"g_s": math.nan}, {}, "has no g_s"),
         ({}, {"model": "org/other"}, "is a run of org/other, not of"),
         ({}, {"data_fingerprint": "0123456789abcdef"}, "was measured on rows of en that differ"),

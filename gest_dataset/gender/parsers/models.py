@@ -5,7 +5,6 @@ which current versions lack, so it needs an environment of its own: `GEST_TRANKI
 (docs/gender.md).
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, SourceError, import_extra
 from gest_dataset.gender.parsers.conllu import Parser, ParserError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import write_file
+from gest_dataset.storage import sha256, write_file
 
 SCRIPT = Path(__file__).with_name("worker.py")
 _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
@@ -50,7 +49,7 @@ def open_udpipe(language: str, model: Path | None) -> Parser:
             f"There is no UDPipe model {path}. Give the path of a .udpipe file, or leave it out to "
             f"download the published model."
         )
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = sha256(path.read_bytes())
 
     def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
         number = max(1, min(os.cpu_count() or 1, len(texts) // _TEXTS_PER_WORKER))
@@ -108,7 +107,7 @@ def open_trankit(language: str, model: Path | None) -> Parser:
                 f"{EMBEDDING}/customized), or no model for the published pipeline."
             )
         name, directory, embedding = taggers[0].parent.name, model, taggers[0].parent.parent.name
-        trained = hashlib.sha256(taggers[0].read_bytes()).hexdigest()
+        trained = sha256(taggers[0].read_bytes())
     command = [str(python), str(SCRIPT), "trankit", name, str(directory), embedding]
     parse = partial(parse_with_workers, command, workers=1, batch=_TRANKIT_BATCH)
     return Parser(f"trankit {VERSION} {name} {embedding} {trained}", parse)

@@ -27,7 +27,7 @@ from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.progress import ProgressWriter
-from gest_dataset.runs.folder import Run, RunResult, new_manifest, open_run, python_command, read_run
+from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.statistics.masculine_rate import unknown_bounds
@@ -136,7 +136,7 @@ def ask(
         model: a Hub id, a path or a pair (model, tokenizer) with a chat template; with `endpoint`, the name
             of a model at a server.
         probe: `choice`, `first-person` or `story`.
-        language: `en`, or a language with pairs.
+        language: `en` (not for first-person), or a Slavic or added language.
         output: the directory of the run; the same call resumes an interrupted run.
         settings: the other fields of `AskSettings`.
     """
@@ -204,17 +204,11 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
         command=command,
         device=None,
     )
-
-    def is_enough(run: Run) -> bool:
-        """Whether a run that may have been stopped early has all answers that are wanted now."""
-        early = settings.stop_early and is_decided(run.result["result"], ())
-        return early or not run.manifest.metadata.get("stopped")
-
     rows, sizes = task.rows, [len(task.rows)]
     order = list(range(len(rows)))
     if settings.stop_early:
         order, sizes = stratified_order(rows["id"], rows["stereotype"]), looks(len(rows))
-    with nullcontext() if path is None else open_run(path, manifest, is_enough) as writer:
+    with nullcontext() if path is None else open_run(path, manifest, settings.stop_early) as writer:
         if writer and writer.finished:
             table = writer.finished.table.replace_schema_metadata(None)
             return Answers(table, writer.finished.manifest.metadata)
