@@ -94,8 +94,8 @@ def check_held_out(
         inside = Estimate.of(own[config], head.name).value
         message = (
             f"{head.name} of {config} is {value:.3f} ({low:.3f} to {high:.3f}) in "
-            f"{len(run.scores.metadata['templates'])} templates that the gate does not use, and {inside:.3f} in "
-            f"its own."
+            f"{len(run.scores.metadata['templates'])} templates that the gate does not use, and "
+            f"{inside:.3f} in its own."
         )
         own_limits = (limit for option, name, limit in limits if (option, name) == (UNLESS_BELOW, head.name))
         least = min(own_limits, default=math.inf)

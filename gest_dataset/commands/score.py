@@ -66,9 +66,9 @@ def run(
         err.print(f"Loading {model} …")
 
     from gest_dataset.commands import gates
+    from gest_dataset.measures.gest import TEMPLATES
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
-    from gest_dataset.measures.gest import TEMPLATES
     from gest_dataset.models.score import Outcome, score_configs
     from gest_dataset.models.user_rows import data_name, read_user_rows
     from gest_dataset.probes.templates import EXTENDED_NAME
