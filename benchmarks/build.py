@@ -49,8 +49,9 @@ _FLOOR = """
 import json, sys, time
 from pathlib import Path
 import pyarrow.parquet as pq
+from gest_dataset.builders import CONFIGS
 from gest_dataset.data import build, sources
-found = build.all_built(Path(sys.argv[1]))
+found = [built for config in CONFIGS.values() if (built := build.find_built(config, Path(sys.argv[1])))]
 tables = [pq.read_table(b.path) for b in found]
 start = time.perf_counter()
 for b in found:

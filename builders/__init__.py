@@ -31,12 +31,12 @@ from gest_dataset.builders.config import (
     Fields,
     Files,
     Row,
-    read_yaml,
 )
 from gest_dataset.data import sources
 from gest_dataset.data.folder import read_parquet
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.storage import read_yaml
 
 DEFAULT_CONFIG = "en"
 FOLDER = "configs"
@@ -64,7 +64,8 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
     )
 
 
-BUILT_IN = {name: _read_config(name, entry) for name, entry in read_yaml("configs.yaml").items()}
+_ENTRIES = read_yaml(Path(__file__).with_name("configs.yaml"))
+BUILT_IN = {name: _read_config(name, entry) for name, entry in _ENTRIES.items()}
 
 # Group -> the families of its configs
 _FAMILIES = {

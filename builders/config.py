@@ -9,10 +9,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
 from datasets import ClassLabel, Features, List, Value
 
 from gest_dataset.data import sources
+from gest_dataset.storage import read_yaml
 
 Row = dict[str, Any]
 File = sources.Verified | Path
@@ -125,12 +125,6 @@ class Config:
         return _PACKAGE_LICENCE if self.embedded else sources.licences(self.sources)
 
 
-def read_yaml(name: str) -> Any:
-    """Read a YAML file of this folder."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times faster, if PyYAML has it
-    return yaml.load(Path(__file__).with_name(name).read_text(encoding="utf-8"), loader)
-
-
 def _feature(kind: Any) -> Any:
     if isinstance(kind, list):
         return ClassLabel(names=kind)
@@ -143,7 +137,7 @@ KIND_FIELDS = {  # by kind of config
     kind: {
         name: Field(entry["meaning"], _feature(entry.get("type", "string"))) for name, entry in fields.items()
     }
-    for kind, fields in read_yaml("fields.yaml").items()
+    for kind, fields in read_yaml(Path(__file__).with_name("fields.yaml")).items()
     if kind != "shared"  # the anchors
 }
 BIAS_TYPE: ClassLabel = KIND_FIELDS["quadruplets"]["bias_type"].feature

@@ -97,7 +97,7 @@ class _Unpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def read_frame(file: File) -> dict[str, list[Any]]:
+def read_pickle(file: File) -> dict[str, list[Any]]:
     """Read the columns of a pickled pandas data frame as lists."""
     try:
         frame = _Unpickler(io.BytesIO(file.read_bytes())).load()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
-from gest_dataset.builders.reading import read_frame
+from gest_dataset.builders.reading import read_pickle
 from gest_dataset.errors import DataError
 
 DATA = "slds-lmu/stereotypes-multi/create_dataset/data"
@@ -27,7 +27,7 @@ def source(test: str, language: str) -> str:
 def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the samples of one test in one language, in the order of the file."""
     (file,) = files
-    frame = read_frame(file)
+    frame = read_pickle(file)
     for number, cells in enumerate(zip(*frame.values(), strict=True)):
         sample = dict(zip(frame, cells, strict=True))
         slots = {sample[f"{slot}_gold_label"]: slot for slot in SLOTS}

@@ -18,7 +18,7 @@ _MARK = re.compile(r"\[([^\[\]]*)\]")
 _LINE = re.compile(r"(\d+) (.*)")
 
 # Reasons why two lines are not a contrast, in the order in which the rules are applied
-MARKS = "not one marked occupation and its pronouns"
+MARKS = "without exactly one marked occupation and its pronouns"
 OUTSIDE = "differs outside the pronouns"
 NOT_SWAPPED = "the pronouns are not counterparts"
 

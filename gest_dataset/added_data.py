@@ -28,7 +28,7 @@ def gest_home() -> Path:
 
 
 def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[dict[str, _T], dict[str, str]]:
-    """Parse the metadata of everything of one kind, by name; also the errors of what is damaged.
+    """The parsed metadata of all entries of one kind, and the errors of damaged entries, by name.
 
     Each damaged entry is reported in a warning and does not affect the others.
     """

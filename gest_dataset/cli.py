@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from gest_dataset.commands import options
 from gest_dataset.commands.console import err, out, setup_logging, show_error
 from gest_dataset.display import printable
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.models.distributed import is_main, world_size
+from gest_dataset.storage import read_yaml
 from gest_dataset.version import __version__
 
 INTERRUPTED = 130
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
 DISTRIBUTED = "score"  # the command that several processes of a launcher can share
 _GRACE = 30.0  # seconds in which the launcher ends this process if the main one failed too
-_COMMANDS = yaml.safe_load(Path(options.__file__).with_name("commands.yaml").read_text(encoding="utf-8"))
+_COMMANDS = read_yaml(Path(options.__file__).with_name("commands.yaml"))
 RENAMED = _COMMANDS["renamed"]  # commands of version 0.1 and what replaces them
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
 

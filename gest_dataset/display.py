@@ -1,4 +1,4 @@
-"""Names and texts of others as terminals, pages, drawings and spreadsheets may show them.
+"""Escape names and texts that others wrote, so that terminals, pages, figures and spreadsheets can show them.
 
 Control characters, marks that reverse the direction of writing, and what XML or UTF-8 cannot hold become
 escapes like those of JSON.
@@ -23,7 +23,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Escape line ends and tabs too, so that a name cannot look like a message of ours.
+    r"""Escape line ends and tabs too, so that a name cannot pass for a message of this package.
 
     >>> one_line("model\nerror: none")
     'model\\u000aerror: none'

@@ -23,7 +23,7 @@ class ConfigError(GestError, ValueError):
 
 
 class UnsupportedLanguageError(ConfigError):
-    """A translation system that does not offer a language; commands for several go on with the others."""
+    """A translation system does not offer a language; commands continue with the other languages."""
 
 
 class SourceError(GestError):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,17 +26,14 @@ class Language:
     code: str
     name: str
     iso3: str
-    systems: tuple[str, ...] = ()
+    systems: Sequence[str] = ()
     in_part: bool = False
     script: str = "Latn"
     family: str = ""
 
 
 _TABLE = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-_BUILT_IN = {
-    code: Language(code, **entry | {"systems": tuple(entry.get("systems", ()))})
-    for code, entry in _TABLE.items()
-}
+_BUILT_IN = {code: Language(code, **entry) for code, entry in _TABLE.items()}
 LANGUAGES: dict[str, Language] = {}
 
 # The nine target languages of GEST in the order of the papers; Bulgarian is translated only in part

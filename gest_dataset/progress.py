@@ -1,29 +1,39 @@
-"""The progress of a job in the log, if no bar is shown."""
+"""The progress of a job: a bar on a terminal, elsewhere lines in the log."""
 
 import logging
-import math
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tqdm.auto import tqdm
+
 _FIRST_LINE, _NEXT_LINES = 5.0, 30.0  # seconds
 _LOGGER = logging.getLogger(__name__)
 
 
-class ProgressWriter:
-    """Logs now and then how many of `total` units (inputs, prompts, …) are finished, if nobody sees a bar."""
+class ProgressBar(tqdm):
+    """A bar of `total` units (inputs, prompts, …), of which some are `done`.
 
-    def __init__(self, total: int, unit: str, has_bar: bool = True) -> None:
-        self.total, self.unit = total, unit
-        self._next_line = math.inf if has_bar and sys.stderr.isatty() else time.monotonic() + _FIRST_LINE
+    If none is shown, the log says now and then how many units are finished. With `shown=None` it is shown on
+    a terminal.
+    """
 
-    def update(self, done: int) -> None:
-        """Log the number of finished units if it is time."""
+    def __init__(
+        self, total: int, unit: str, done: int = 0, name: str = "", shown: bool | None = None
+    ) -> None:
+        disable = None if shown is None else not shown
+        super().__init__(total=total, initial=done, desc=name, unit=unit, disable=disable, leave=False)
+        self._done, self._all = done, f"{total:,} {unit}"
+        self._next_line = time.monotonic() + _FIRST_LINE
+
+    def update(self, n: float | None = 1) -> None:
+        """Count more finished units."""
+        super().update(n)
+        self._done += int(n or 0)
         now = time.monotonic()
-        if now >= self._next_line:
-            _LOGGER.info("%s of %s %s", f"{done:,}", f"{self.total:,}", self.unit)
+        if self.disable and now >= self._next_line:
+            _LOGGER.info("%s of %s", f"{self._done:,}", self._all)
             self._next_line = now + _NEXT_LINES
 
 

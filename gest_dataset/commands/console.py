@@ -137,7 +137,7 @@ def show_table(
 
 
 def show_lacking(failed: dict[str, GestError]) -> dict[str, str]:
-    """Take the languages that a system lacks from the failures, print them, and return their reasons."""
+    """Remove the languages that a system lacks from the failures, print them, and return the reasons."""
     lacking = {code: str(e) for code, e in failed.items() if isinstance(e, UnsupportedLanguageError)}
     for code in lacking:
         del failed[code]
@@ -197,7 +197,7 @@ def _by_reason(reasons: Mapping[str, object], most: int | None) -> dict[str, str
 def show_problems(
     counts: Mapping[str, int], prefix: str = "  ", most: int | None = None, console: Console = err
 ) -> None:
-    """Print how often the (`most`) frequent problems occur."""
+    """Print how often each problem occurs, or only the `most` frequent ones."""
     for problem, count in Counter(counts).most_common(most):
         console.print(f"{prefix}{count:,} x {problem}")
     if most is not None and len(counts) > most:

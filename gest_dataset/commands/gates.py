@@ -32,7 +32,7 @@ def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
         name, _, number = text.partition("=")
         if name not in NUMBERS:
             close = difflib.get_close_matches(name, NUMBERS, n=5) or list(NUMBERS)
-            raise ConfigError(f"{option} {text!r}: unknown number {name!r}. Choose from {', '.join(close)}.")
+            raise ConfigError(f"{option} {text!r}: unknown name {name!r}. Choose from {', '.join(close)}.")
         try:
             value = float(number)
         except ValueError:
@@ -49,7 +49,7 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
     for option, name, limit in limits:
         found = [(run, estimate) for run in outcome.runs for estimate in estimates(run.result, name)]
         if not found and outcome.runs:
-            failures.append(f"{option} {name}: no scored config has this number.")
+            failures.append(f"{option} {name}: no scored config has a result of this name.")
         for run, (value, low, high) in found:
             label = f"{name} of {run.scores.metadata['config']}"
             numbers = f"{value:.3f} ({low:.3f} to {high:.3f})"
@@ -67,8 +67,8 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
                 failures.append(f"{label} is {numbers}, which proves nothing: the scores hardly differ.")
             elif option == UNLESS_BELOW and d_high >= d_limit > 0:
                 failures.append(
-                    f"{label} is below {limit:g}: {numbers}. But d is up to {d_high:.2f}, so it is not shown "
-                    f"to be below {d_limit:.2f}, which is {limit:g} in a model with scores like BERT's."
+                    f"{label} is below {limit:g}: {numbers}. But d may be {d_high:.2f}, and its own limit is "
+                    f"{d_limit:.2f}, the d of {name}={limit:g} in a model with scores like BERT's."
                 )
             elif option == ABOVE and low > limit:
                 failures.append(f"{label} is above {limit:g}: {numbers}.")

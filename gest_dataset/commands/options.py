@@ -1,4 +1,4 @@
-"""The options of commands: `options.yaml` has their help, and here are checks that several commands share."""
+"""The options of commands, whose help is in `options.yaml`, and the checks that several commands share."""
 
 from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
-import yaml
 
 from gest_dataset.errors import ConfigError
+from gest_dataset.storage import read_yaml
 
-_OPTIONS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_OPTIONS = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def add_help(run: Callable[..., None], line: str) -> Callable[..., None]:
-    """Give the parameters of a command, and those of `**loading`, what `options.yaml` says of them."""
+    """Add the help in `options.yaml` to the parameters of a command and of its `**loading`."""
     hints = get_type_hints(run, include_extras=True) | get_type_hints(_loading)
     entries = _OPTIONS["shared"] | _OPTIONS.get(line, _OPTIONS.get(line.split()[0], {}))
     given = list(signature(run).parameters.values())

@@ -174,8 +174,8 @@ def _show_power(plans: "Mapping[str, PowerAnalysis]", as_json: bool) -> None:
         rows.append((name, plan.samples, plan.units, *effects))
     console.show_table("Smallest detectable effects (power 80 %)", columns, rows)
     out.print(
-        f"In standard deviations (SD) of a model's scores, beyond the zone of negligible effects. two: the "
-        f"difference of two models (correlation {CORRELATION:g}); as g_s: at an SD of {TYPICAL_SPREAD:g}."
+        f"one: in one model, zone of negligible effects included, in standard deviations (SD) of its scores; "
+        f"as g_s: the same at an SD of {TYPICAL_SPREAD:g}; two: between models (correlation {CORRELATION:g})."
     )
 
 

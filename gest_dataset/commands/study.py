@@ -6,11 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from gest_dataset.commands import options
 from gest_dataset.commands.console import command_line, err, out, show_json, show_table, silence_libraries
 from gest_dataset.errors import ConfigError, convert_errors
+from gest_dataset.storage import read_yaml
 
 if TYPE_CHECKING:
     from gest_dataset.studies import Study
@@ -27,7 +26,7 @@ _TYPES: dict[str, Any] = {
     "number": int | None,
     "flag": bool,
 }
-_TEXTS = yaml.safe_load(Path(__file__).with_name("study.yaml").read_text(encoding="utf-8"))
+_TEXTS = read_yaml(Path(__file__).with_name("study.yaml"))
 
 
 def _words(text: str) -> list[str]:
@@ -100,7 +99,7 @@ def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
         show_json(rows)
         return
     show_table(f"Drawn into {sheet}", ("language", "outcome", "drawn", "of"), rows)
-    out.print(f"Fill in the column label, then run: gest study heuristics --sheet {sheet}")
+    out.print(f"Fill in the column `label`, then run: gest study heuristics --sheet {sheet}")
 
 
 def nsp(

@@ -113,7 +113,7 @@ def _build_leaderboard(suite: "Suite", output: Path, cells: "Sequence[Cell]") ->
 
 
 def _estimate(suite: "Suite", output: Path | None) -> None:
-    """Print what is left to do, with the time and cost by the finished cells of each model."""
+    """Print what is left to do, and the time and cost, estimated from the finished cells."""
     from gest_dataset.data.rows import rows_of
     from gest_dataset.sweep.run import DONE, TO_DO, list_cells, seconds_per_sample
 
@@ -130,6 +130,4 @@ def _estimate(suite: "Suite", output: Path | None) -> None:
         rows.append((model.name, done, left, samples, console.format_value(needed)))
     console.show_table(suite.title, ("model", "done", "to do", "samples to do", "hours"), rows)
     cost = f", cost {hours * suite.price:.2f}" if suite.price else ""
-    out.print(
-        f"{hours:.2f} device-hours{cost}, by the speed of each model's finished cells (-: none is finished)."
-    )
+    out.print(f"{hours:.2f} device-hours{cost}, estimated from each model's finished cells (-: none yet).")

@@ -1,4 +1,4 @@
-"""Adding of languages and of EuroGEST: from a user's files to configs of `gest`."""
+"""Add languages from a user's files, or from EuroGEST, as configs of `gest`."""
 
 from gest_dataset.custom.eurogest import ImportedLanguage, import_eurogest
 from gest_dataset.custom.language import AddedLanguage, add_language, remove_language

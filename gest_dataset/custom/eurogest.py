@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -30,6 +29,7 @@ from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import ConfigError, DataError, SourceError
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import read_yaml
 
 HUB_ID = "utter-project/EuroGEST"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -38,7 +38,7 @@ LICENCE = "Apache-2.0"
 EMPTY = "neither a pair nor a neutral sentence"
 HALF = "a pair with one side missing"
 _TEXTS = ("source", "masculine", "feminine", "neutral")
-_FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_FAMILIES = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 @cache

@@ -1,6 +1,6 @@
 """`add_language`: checks a user's files and stores the valid rows as two configs.
 
-Of a user's table it finds the field of each column and the GEST sentence of each row; rows can be rejected.
+It matches the columns of a table to fields and its rows to sentences of GEST, and rejects invalid rows.
 """
 
 import dataclasses
@@ -15,7 +15,6 @@ from typing import Any
 
 import pandas as pd
 import regex
-import yaml
 
 from gest_dataset import added_data, builders, languages
 from gest_dataset.builders import FOLDER
@@ -25,13 +24,13 @@ from gest_dataset.builders.pairs import MERGED, SEVERAL_WORDS, pair_row
 from gest_dataset.builders.words import composed
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
 from gest_dataset.data.user_tables import Table, read_user_table
-from gest_dataset.errors import ConfigError, DataError, import_extra
+from gest_dataset.errors import ConfigError, DataError, convert_errors, import_extra
 from gest_dataset.gender import detect
 from gest_dataset.gender import grammar as grammars
 from gest_dataset.gender.grammar import FEMALE, MALE, Grammar
 from gest_dataset.gender.parsing import damage
 from gest_dataset.languages import LANGUAGES, SOURCE, Language
-from gest_dataset.storage import csv_text, write_file
+from gest_dataset.storage import csv_text, read_yaml, write_file
 from gest_dataset.translation.sentences import GestSentence, gest_sentences
 
 REPORT = "rejected.csv"
@@ -41,7 +40,7 @@ _REPORT_COLUMNS = ("file", "row", "reason", "system", "id", *_TEXT_COLUMNS)
 _CARD = FAMILIES["custom"]  # with gaps for facts about the language
 _CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
 # The column names that stand for a field, best first
-COLUMNS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("columns.yaml").read_text("utf-8"))
+COLUMNS: dict[str, list[str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
 TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
 DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
@@ -131,8 +130,9 @@ def language_of(
     given: dict[str, Any] = {"name": name, "script": script, "family": family}
     given = {key: value for key, value in given.items() if value is not None}
     language = dataclasses.replace(language, **given)
-    if not is_script(language.script):
-        raise ConfigError(f"{language.script!r} is not an ISO 15924 script. Pass one, such as --script Deva.")
+    problem = f"{language.script!r} is not an ISO 15924 script. Pass one, such as --script Deva."
+    with convert_errors(lambda _: ConfigError(problem)):
+        _script_pattern(language.script)
     return language
 
 
@@ -397,14 +397,8 @@ def find_problem(text: str, source: str, script: str, english: Container[str]) -
     return SCRIPT if in_script / len(letters) < _MIN_SCRIPT_LETTERS else ""
 
 
-def is_script(code: str) -> bool:
-    """Whether Unicode has letters of that script."""
-    with suppress(regex.error):
-        return bool(_script_pattern(code))
-    return False
-
-
 @cache
 def _script_pattern(script: str) -> regex.Pattern[str]:
+    """A letter of a script; an error if Unicode has none."""
     names = _UNICODE_SCRIPTS.get(script, script).split()
     return regex.compile("[" + "".join(rf"\p{{Script={name}}}" for name in names) + "]")

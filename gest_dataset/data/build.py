@@ -16,7 +16,7 @@ from gest_dataset.builders.builder import config_tables
 from gest_dataset.builders.config import Config
 from gest_dataset.data import folder, sources
 from gest_dataset.errors import DataError, OutputError
-from gest_dataset.storage import LOCK, check_folder, is_temporary
+from gest_dataset.storage import check_folder, is_temporary
 from gest_dataset.version import __version__
 
 SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
@@ -77,19 +77,13 @@ def find_built(config: Config, out: Path) -> Built | None:
     return Built(config, path, metadata.num_rows, facts["dropped"], facts["fingerprint"])
 
 
-def all_built(out: Path) -> list[Built]:
-    """All configs in a folder, in the order of the registry."""
-    found = (find_built(config, out) for config in CONFIGS.values())
-    return [built for built in found if built is not None]
-
-
 def check_build_folder(out: Path) -> None:
     """Create the folder; refuse it if it holds files that `gest build` did not write."""
     check_folder(out, _is_ours, "a folder written by `gest build`")
 
 
 def _is_ours(path: Path) -> bool:
-    if path.name in {LOCK, ".git", ".gitattributes"}:
+    if path.name in {".git", ".gitattributes"}:
         return True
     if path.name == folder.SUMS:
         return bool(folder.read_checksums(path.parent))

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 from huggingface_hub import DatasetCardData
 from jinja2 import Environment, StrictUndefined, Template
 
-from gest_dataset.builders import DEFAULT_CONFIG, fingerprint
+from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
-from gest_dataset.data.build import SIGNATURE, Built, all_built
+from gest_dataset.data.build import SIGNATURE, Built, find_built
 from gest_dataset.data.folder import CARD, read_parquet
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.storage import write_file
@@ -45,7 +45,8 @@ def _block(name: str, **values: Any) -> str:
 
 def write_card(out: Path) -> Sequence[Built]:
     """Write the card for all configs in the folder that are up to date, and return them."""
-    builds = [built for built in all_built(out) if built.fingerprint == fingerprint(built.config)]
+    found = (find_built(config, out) for config in CONFIGS.values())
+    builds = [built for built in found if built and built.fingerprint == fingerprint(built.config)]
     sections = card_sections([built.config for built in builds], builds, "path/or/repo")
     text = "\n\n".join([f"---\n{built_header(builds)}\n---\n{SIGNATURE}", *sections.values()])
     write_file(out / CARD, f"{text}\n")

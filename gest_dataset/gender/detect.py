@@ -59,11 +59,6 @@ class GenderDetector:
         self.parser = open_parser(parser, language, model)
         self.cache = Path(cache or DEFAULT_CACHE)
 
-    @property
-    def signature(self) -> str:
-        """The parser and its model."""
-        return self.parser.signature
-
     def genders(self, texts: Sequence[str]) -> list[Detection]:
         """The gender of the first person in each text, in order."""
         rules, detections = rules_for(self.grammar), []

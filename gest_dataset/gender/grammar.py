@@ -19,7 +19,7 @@ import yaml
 from gest_dataset.added_data import gest_home
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.tokens import Token
-from gest_dataset.storage import sha256, write_file
+from gest_dataset.storage import read_yaml, sha256, write_file
 
 _T = TypeVar("_T")
 Words = frozenset[str]
@@ -34,8 +34,8 @@ ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
 _HERE = Path(__file__).parent
 _FOLDER = _HERE / "grammars"
 _SHARED = "shared"
-RULE_TABLE = yaml.safe_load((_HERE / "rules" / "rules.yaml").read_text(encoding="utf-8"))
-ACCURACY: dict[str, dict[str, int]] = yaml.safe_load((_HERE / "accuracy.yaml").read_text(encoding="utf-8"))
+RULE_TABLE = read_yaml(_HERE / "rules" / "rules.yaml")
+ACCURACY: dict[str, dict[str, int]] = read_yaml(_HERE / "accuracy.yaml")
 KINDS = {kind for rules in RULE_TABLE.values() for kind, _ in rules.values()}  # of gendered words
 LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _SHARED))
 

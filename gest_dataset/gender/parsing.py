@@ -13,7 +13,7 @@ from gest_dataset.errors import GestError
 from gest_dataset.gender.parsers.conllu import Parser, ParserError, parse_conllu
 from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.progress import ProgressWriter
+from gest_dataset.progress import ProgressBar
 
 DEFAULT_CACHE = Path(HF_HOME) / "gest" / "parses.sqlite3"
 MAX_LENGTH = 10_000  # characters: parsers take seconds for these, and more and more memory for longer texts
@@ -78,14 +78,14 @@ def _parse(texts: Sequence[str], parser: Parser, path: Path) -> dict[str, str]:
         stored = cache.get(keys.values())
         documents = {text: stored[key] for text, key in keys.items() if key in stored}
         missing = [text for text in texts if text not in documents]
-        progress = ProgressWriter(len(texts), "texts parsed", has_bar=False)
+        progress = ProgressBar(len(texts), "texts parsed", len(documents), shown=False)
         try:
             for batch in parser.parse(missing) if missing else ():
                 for text, document in batch.items():
                     parse_conllu(document, text)  # a damaged parse is not cached
                 cache.put({keys[text]: document for text, document in batch.items()})
                 documents.update(batch)
-                progress.update(len(documents))
+                progress.update(len(batch))
         except GestError as error:
             if not parser.cached:
                 raise

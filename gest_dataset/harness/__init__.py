@@ -1,1 +1,1 @@
-"""Our probes in the harnesses of others, lm-evaluation-harness and Inspect, with our statistics."""
+"""Tasks for lm-evaluation-harness and Inspect, with the probes and statistics of this package."""

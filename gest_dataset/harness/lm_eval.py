@@ -26,7 +26,7 @@ from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.result import compute_result
 from gest_dataset.models.score import suitable_configs
 from gest_dataset.probes.templates import Template, select_templates
-from gest_dataset.storage import LOCK, check_folder, folder_lock, write_file
+from gest_dataset.storage import check_folder, folder_lock, write_file
 from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -109,8 +109,6 @@ def task_name(config: str) -> str:
 
 def _is_ours(path: Path) -> bool:
     """Whether a file was written by this module, by any version of it."""
-    if path.name == LOCK:
-        return True
     return path.suffix == ".yaml" and path.is_file() and path.read_bytes().startswith(b"# Written by `gest ")
 
 

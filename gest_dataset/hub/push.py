@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,10 +126,7 @@ def push(
 
 def metric_files() -> dict[str, Files]:
     """The files of each metric, which `evaluate.load("NAMESPACE/METRIC")` downloads from its Space."""
-    package = Path(__file__).parent.parent
-    # in the package if installed, at the top of a checkout otherwise
-    parent = package if (package / "metrics").exists() else package.parent
-    page = parent / "metrics" / "app.py"
+    page = Path(str(resources.files("gest_dataset.metrics"))) / "app.py"
     files: dict[str, Files] = {}
     for requirements in sorted(page.parent.glob("*/requirements.txt")):
         folder = requirements.parent

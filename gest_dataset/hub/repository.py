@@ -31,7 +31,7 @@ from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-Files = Mapping[str, bytes | None]  # what files of a branch shall contain; None removes one
+Files = Mapping[str, bytes | None]  # the new content of files of a branch; None removes one
 MAIN = "main"
 NEW, CHANGED, UNCHANGED, REMOVED = "new", "changed", "unchanged", "removed"
 RETRY = RetryPolicy(retries=5, first_delay=1.0, longest_delay=60.0)

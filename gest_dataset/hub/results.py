@@ -36,7 +36,7 @@ from gest_dataset.storage import write_file
 
 _HUGGING_FACE = "hf:"  # prefix of a translator that is a model
 _DESCRIPTION = (
-    "Gender stereotypes in language models and machine translation. Each config is a task; for translators, "
+    "Gender stereotypes in language models and machine translation. A task is a config, or for translators "
     "a config and a language. The value is the headline of the measure (g_s, ss, f_s, …); the notes of a "
     "result have its interval. A higher value is a stronger stereotype, not a better model."
 )
@@ -137,7 +137,7 @@ def _check_run(run: Run, to: str) -> list[str]:
     name, is_from_hub = _model_name(run)
     if not is_from_hub:
         return [f"{run.path} ({name}) was not loaded from the Hub; make sure it really is {to}."]
-    renamed = any({name, to} <= {*model.hub_ids} for model in language_models().values())
+    renamed = any({name, to} <= {*model["hub_ids"]} for model in language_models().values())
     if name != to and not renamed:
         raise ConfigError(f"{run.path} is a run of {name}, not of {to}. Check --to.")
     return []

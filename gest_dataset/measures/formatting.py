@@ -33,11 +33,6 @@ def format_number(value: Any, extra_digits: int = 0) -> str:
     return text.replace("-", "−")
 
 
-def format_percent(share: float) -> str:
-    """A share as a percentage with one decimal."""
-    return "– %" if math.isnan(share) else f"{100 * share:.1f} %"
-
-
 def format_distinct(bounds: Sequence[float], limits: Sequence[float]) -> tuple[list[str], list[str]]:
     """Bounds and limits as text, with enough digits to show on which side of each limit a bound lies.
 

@@ -14,11 +14,10 @@ from typing import Any
 import datasets
 import numpy as np
 import pyarrow as pa
-import yaml
 from jinja2 import Environment
 
 from gest_dataset.builders.config import FAMILIES, Family, Row
-from gest_dataset.measures.formatting import format_number, format_percent
+from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate, Grid
 from gest_dataset.probes.probe import Probe
 from gest_dataset.published.models import rank_among_published
@@ -26,6 +25,7 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.stereotype_rate import exp
 from gest_dataset.statistics.verdict import Verdict
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import read_yaml
 
 Inputs = dict[str, Any]
 Result = Mapping[str, Any]
@@ -33,9 +33,7 @@ RunMetadata = Mapping[str, Any]  # of a run: its model, templates and options
 InputBuilder = Callable[[pa.Table, datasets.Dataset | None], Inputs]
 TOO_FEW_SAMPLES = "Too few samples"
 
-_RECORDS: dict[str, dict[str, Any]] = yaml.safe_load(
-    Path(__file__).with_name("measures.yaml").read_text(encoding="utf-8")
-)
+_RECORDS: dict[str, dict[str, Any]] = read_yaml(Path(__file__).with_name("measures.yaml"))
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ def label_values(column: str) -> Callable[[pa.Table], Floats]:
 _SENTENCES = Environment()
 _SENTENCES.filters |= {
     "number": format_number,
-    "percent": format_percent,
+    "percent": lambda share: "– %" if math.isnan(share) else f"{100 * share:.1f} %",
     "missing": lambda counts: ", ".join(str(n) for n, count in enumerate(counts, start=1) if not count),
 }
 _SENTENCES.tests["finite"] = lambda value: isinstance(value, (int, float)) and math.isfinite(value)

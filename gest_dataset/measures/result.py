@@ -118,7 +118,7 @@ def sample_units(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) 
     for name in ids:
         if name not in by_id:
             raise DataError(
-                f"The sample {name} is not in the dataset, so its {unit.column} is unknown. Score it again."
+                f"The dataset has no sample {name}, so its {unit.column} is unknown. Score the model again."
             )
     return [("row", index) if by_id[name] is None else by_id[name] for index, name in enumerate(ids)]
 

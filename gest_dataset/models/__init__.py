@@ -1,1 +1,1 @@
-"""Scorers: queries in, log-probabilities out, one batching layer for all kinds of models."""
+"""Models, loaded or behind a server: log-probabilities of queries, and answers of chat models."""

@@ -99,6 +99,6 @@ def spans_devices(model: Any) -> bool:
     return len({str(device) for device in (getattr(model, "hf_device_map", None) or {}).values()}) > 1
 
 
-def is_fixed(model: Any) -> bool:
+def is_immovable(model: Any) -> bool:
     """Whether a model cannot be moved or converted to another number type."""
     return spans_devices(model) or bool(getattr(model, "is_quantized", False))

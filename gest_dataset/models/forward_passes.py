@@ -1,4 +1,4 @@
-"""Scorers compute the log-probabilities that are asked of a batch of inputs, for each kind of model.
+"""Scorers, one for each kind of model: they compute the requested log-probabilities of a batch of inputs.
 
 Masked, causal and encoder-decoder models differ only in how hidden states come from inputs. A
 next-sentence model is a classifier of two texts.
@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
-from gest_dataset.models.device import is_fixed, main_device, spans_devices
+from gest_dataset.models.device import is_immovable, main_device, spans_devices
 from gest_dataset.models.packed_linear import packed_linear_layers
 from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
@@ -172,7 +172,7 @@ class Scorer:
     def log_probs(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> list[Values]:
         """The values of the lookups of each input; not finite only if they are not in float32 either."""
         values = self._values(inputs, lookups)
-        can_convert = self.model.dtype != torch.float32 and not is_fixed(self.model)
+        can_convert = self.model.dtype != torch.float32 and not is_immovable(self.model)
         if can_convert and not np.isfinite(values).all():
             self._note(f"{self.model.dtype} gave NaN or infinite values: the rest of the run uses float32.")
             self._set_model(copy.deepcopy(self.model).float())  # the caller's own model is never changed
@@ -334,7 +334,7 @@ class LanguageModelScorer(Scorer):
                 logger.debug("a fast path failed: %r", error)
         else:
             self.gathers = False
-            self._note(f"{name}: its head alone, or padding, gives different values: computing all outputs.")
+            self._note(f"{name}: a separate head or padding changes values, so all outputs are computed.")
         if self.gathers and not self.cuts:
             self._note(f"The head of {name} is more than a linear map, so contrasts compute all logits.")
 

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
-from tqdm.auto import tqdm
 
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ScoringError
@@ -23,7 +22,7 @@ from gest_dataset.models.base import LogProbs, Passes
 from gest_dataset.models.forward_passes import Pass, Scorer
 from gest_dataset.models.prefix_sharing import Row
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
-from gest_dataset.progress import ProgressWriter
+from gest_dataset.progress import ProgressBar
 
 logger = logging.getLogger(__name__)
 
@@ -153,9 +152,7 @@ def _compute(
         scorer.check(*zip(*few, strict=True))
     started = last_commit = time.monotonic()
     uncommitted: dict[str, Values] = {}
-    progress = ProgressWriter(len(passes), "inputs")
-    hidden = None if distributed.is_main() else True  # None: shown on a terminal only
-    bar = tqdm(total=len(passes), initial=len(computed), desc=name, unit="inputs", disable=hidden)
+    bar = ProgressBar(len(passes), "inputs", len(computed), name, None if distributed.is_main() else False)
     with bar, scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
             batches = []  # the next one of every process
@@ -174,7 +171,6 @@ def _compute(
             computed |= new
             uncommitted |= new
             bar.update(len(new))
-            progress.update(len(computed))
             now = time.monotonic()
             if cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
                 state.merge(scorer.notes, scorer.dtypes)

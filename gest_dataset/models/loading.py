@@ -18,7 +18,7 @@ from gest_dataset.models import identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.device import (
     BATCH_TOKENS,
-    is_fixed,
+    is_immovable,
     main_device,
     pick_device,
     pick_dtype,
@@ -197,7 +197,7 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     dtype = model.dtype if settings.dtype == "auto" else pick_dtype(settings.dtype, target)
     must_move = target.type != current.type or target.index not in (None, current.index)
     if must_move or dtype != model.dtype:
-        if is_fixed(model):
+        if is_immovable(model):
             raise SettingError(f"{name} is quantised or spread over devices. Omit device and dtype.")
         model = copy.deepcopy(model).to(device=target, dtype=dtype)
     return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
@@ -209,7 +209,7 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     Its headline varies only with the architecture, the words and the tokens of the sentences.
     """
     model = loaded.model
-    if is_fixed(model):
+    if is_immovable(model):
         raise ModelError(
             f"{loaded.name} is quantised or spread over devices, so it has no random copies. Omit --null."
         )

@@ -3,7 +3,7 @@
 PyTorch's own linear layers use MKL, which reaches less than half of an AMD EPYC's speed. oneDNN reorders the
 weights once into the layout of its kernels (`torch.ops.mkldnn`, what TorchInductor's freezing calls too) and
 gives the same values up to rounding. The layers are packed for the time of a run; afterwards the model has
-its own weights again, bit by bit.
+its own weights again, bit for bit.
 """
 
 import logging
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.backends import mkldnn
 from transformers.pytorch_utils import Conv1D
 
-from gest_dataset.models.device import is_fixed
+from gest_dataset.models.device import is_immovable
 from gest_dataset.probes.queries import Values
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def packed_linear_layers(model: Any, compute: Callable[[], Values]) -> Iterator[
     `compute` gives values of a small batch, which may differ by rounding only. Yields whether layers are
     packed. Models in half precision, quantised ones and those on other devices stay as they are.
     """
-    layers = _packable_layers(model) if model.dtype == torch.float32 and not is_fixed(model) else []
+    layers = _packable_layers(model) if model.dtype == torch.float32 and not is_immovable(model) else []
     if not layers or not is_faster():
         yield False
         return

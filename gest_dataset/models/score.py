@@ -203,7 +203,7 @@ def _mismatch(name: str, named: bool, kind: str) -> str:
     except SettingError:
         if named:
             raise
-        return "is not for scoring models"
+        return "is not a test of language models"
     if CONFIGS[name].family.name == "crows_control" and kind != MASKED:
         return f"has no keywords, so only `cs` is measured: it needs a masked model, and this one is {kind}"
     return _kind_problem(probe, kind)

@@ -1,4 +1,4 @@
-"""Scores of a model on a config: a request for them, and one per sample, in memory or as a run on disk."""
+"""Score a model on a config: a request becomes one score per sample, in memory or as a run on disk."""
 
 import platform
 import time
@@ -32,7 +32,7 @@ from gest_dataset.models.base import Model, Settings, run_signature
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.queries import Placebo, Sample, Score, Values, with_words_of_others
+from gest_dataset.probes.queries import Placebo, Sample, Score, Values, with_placebo_from_samples
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError, start_token
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
@@ -151,7 +151,7 @@ class Scores(RunResult):
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """Scores, the folder and the result of their run if there is one, and whether it was not just read."""
+    """Scores with the folder and result of their run, if any; `new` is False if the run was only read."""
 
     scores: Scores
     path: Path = Path()
@@ -228,7 +228,7 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
 
 
 def _scores_until_decided(model: Model, request: Request, cache: ResponseCache | None) -> Scores:
-    """The scores of stratified samples, more and more of them until a look shows what was asked."""
+    """The scores of stratified samples, more and more of them until the verdict or gates are decided."""
     rows = request.rows
     order = stratified_order(rows["id"], rows["stereotype"])
     with ExitStack() as stack:
@@ -265,7 +265,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
             except SkipSampleError as error:
                 skip(row, template, str(error))
     if probe.label == "stereotype" and all(sample.placebo is None for _, _, sample in samples):
-        changed = with_words_of_others([sample for _, _, sample in samples])
+        changed = with_placebo_from_samples([sample for _, _, sample in samples])
         samples = [(row, template, new) for (row, template, _), new in zip(samples, changed, strict=True)]
     unused = sorted(builders.keys() - {template for _, template, _ in samples})
     may_omit = settings.templates == EXTENDED_NAME and len(unused) < len(builders)

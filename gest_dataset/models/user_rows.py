@@ -25,7 +25,7 @@ _FIELDS: dict[str, tuple[Any, str]] = {
     "occupation_gender": (STRING, f"one of {', '.join(GENDERS)}"),
     "masculine_span": _SPAN,
     "feminine_span": _SPAN,
-    "keywords": (KIND_FIELDS["quadruplets"]["keywords"].feature, "4 pairs [start, end] of characters"),
+    "keywords": (KIND_FIELDS["quadruplets"]["keywords"].feature, "4 pairs [start, end] in characters"),
 }
 _TEXT = (STRING, "a text")
 

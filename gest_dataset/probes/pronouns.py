@@ -8,8 +8,8 @@ from collections import Counter
 
 from gest_dataset.probes.prompts import Reading
 
-FIRST_PERSON, THEY = "the first person tells", "the character is they, or several"
-NO_PRONOUN, TWO = "no word of a gender", "words of both genders"
+FIRST_PERSON, THEY = "told in the first person", "the character is *they*, or there are several"
+NO_PRONOUN, TWO = "no gendered word", "words of both genders"
 UNKNOWN = "unknown"
 MIN_RATIO = 3  # a gender wins with this many times the pronouns of the other one
 _WORDS = {

@@ -127,7 +127,7 @@ class Sample:
         return query.targets if len(query.targets) == 2 and not query.normalise else ()
 
 
-def with_words_of_others(samples: Sequence[Sample]) -> list[Sample]:
+def with_placebo_from_samples(samples: Sequence[Sample]) -> list[Sample]:
     """Samples whose placebo words are those of the other samples in the same gender.
 
     In the slot of *silný* or *silná*, the masculine forms of other adjectives and verbs differ in everything
@@ -214,7 +214,7 @@ def continuation(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> Query
 
 
 def likelihood(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> tuple[Query, ...]:
-    """The continuation from the token `first`; by `bos-first` only the first token follows the start."""
+    """`continuation`; with the rule `bos-first`, only the first token is scored after the start token."""
     query = continuation(tokenizer, tokens, first)
     if "bos-first" not in tokenizer.rules:
         return (query,)

@@ -75,7 +75,7 @@ def _fill_context(
         spans.append((len(text), len(text) + len(word)))
         text += word + part
     if not same(text.casefold(), row[candidate].casefold()):
-        raise SkipSampleError(f"the {candidate} sentence is not the context with its word in BLANK")
+        raise SkipSampleError(f"the {candidate} sentence is not the context with its word in place of BLANK")
     tokens = tokenizer(text)
     slots = [tokens.slot(*span) for span in spans]
     if any(left.stop > right.start for left, right in pairwise(slots)):

@@ -11,14 +11,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gest_dataset.errors import SettingError
 from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe, QueryBuilder
 from gest_dataset.probes.queries import Placebo, Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
-from gest_dataset.storage import parse_json
+from gest_dataset.storage import parse_json, read_yaml
 
 _FOLDER = Path(__file__).parent
 PLACEBO_LISTS = {"names": ("male_names", "female_names"), "nouns": ("roles", "male_nouns", "female_nouns")}
@@ -68,7 +66,7 @@ DEFAULTS = {"masked": (1, 2, 3, 4), "causal": (3, 4), "seq2seq": (1, 2, 3, 4)}
 
 # Words that do not differ in gender and fit into the slots, in lists that are sorted by frequency, so that
 # neighbours are equally frequent
-PLACEBO_WORDS: dict[str, list[str]] = yaml.safe_load((_FOLDER / "placebo.yaml").read_text(encoding="utf-8"))
+PLACEBO_WORDS: dict[str, list[str]] = read_yaml(_FOLDER / "placebo.yaml")
 
 
 def select_templates(selection: Sequence[int] | str | Path | None, kind: str) -> list[Template]:

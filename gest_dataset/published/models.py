@@ -25,16 +25,6 @@ _LEAST_MODELS = 5  # of known d, for a rank
 
 
 @dataclass(frozen=True)
-class PublishedModel:
-    """A language model of the paper: its ids on the Hub, its size, and its model family."""
-
-    model: str
-    hub_ids: Sequence[str]
-    millions: float  # of parameters
-    family: str | None
-
-
-@dataclass(frozen=True)
 class PublishedRates:
     """The rates of one published model (or translator) in one template (or language)."""
 
@@ -51,9 +41,9 @@ class PublishedRates:
 
 
 @cache
-def language_models() -> dict[str, PublishedModel]:
-    """The paper's language models by name."""
-    return {row["model"]: PublishedModel(**row) for row in published.load("models")["rows"]}
+def language_models() -> dict[str, dict[str, Any]]:
+    """The paper's language models by name: ids on the Hub, millions of parameters, and model family."""
+    return {row["model"]: row for row in published.load("models")["rows"]}
 
 
 @cache
@@ -157,8 +147,8 @@ class Ranking:
         if len(self.stronger) > 2:
             shares = dict.fromkeys(f"{100 * end(self.stronger):.0f}" for end in (min, max))
             sentences.append(
-                f"By {len(self.stronger)} choices (g_s or d, in one template or in the mean), "
-                f"{' to '.join(shares)} % of the models have stronger stereotypes."
+                f"Depending on the choice (g_s or d, one template or the mean), {' to '.join(shares)} % of "
+                f"the models have stronger stereotypes."
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")
@@ -220,7 +210,7 @@ def _from_hub(metadata: Mapping[str, Any]) -> bool:
 def published_name(metadata: Mapping[str, Any]) -> str | None:
     """The paper's name of a run's model, if it was loaded from the Hub under one of its ids."""
     models = language_models().values() if _from_hub(metadata) else ()
-    return next((model.model for model in models if metadata["model"] in model.hub_ids), None)
+    return next((model["model"] for model in models if metadata["model"] in model["hub_ids"]), None)
 
 
 def hub_ids(handle: str) -> tuple[str, ...]:

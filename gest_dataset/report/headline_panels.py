@@ -128,10 +128,10 @@ def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     labels = TEXTS["size"]["labels"]
     templates = sorted({number for run in runs for number in run.templates})
     models, known = paper.published_mean_g_s(set(templates)), paper.language_models()
-    millions = {name: model.millions for name, model in known.items()}
+    millions = {name: model["millions"] for name, model in known.items()}
     curves = []
-    for family in dict.fromkeys(model.family for model in known.values() if model.family):
-        members = [name for name, model in known.items() if model.family == family]
+    for family in dict.fromkeys(model["family"] for model in known.values() if model["family"]):
+        members = [name for name, model in known.items() if model["family"] == family]
         line = sorted((millions[name], g_s) for (name, _), g_s in models.items() if name in members)
         if len(line) > 1:
             x, y = zip(*line, strict=True)

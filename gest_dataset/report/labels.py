@@ -7,8 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gest_dataset.display import one_line
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES
@@ -20,10 +18,11 @@ from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.statistics.masculine_rate import masculine_rate
 from gest_dataset.statistics.verdict import error_from_interval, smallest_detectable
+from gest_dataset.storage import read_yaml
 
 UNDEFINED = "undefined"  # the verdict without an interval
 _LONGEST_NAME = 44
-_TEXTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8"))
+_TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("verdicts.yaml"))
 _WORST = ("lowest_low", "highest_high")  # bounds over what unreadable answers would have been
 _LARGEST = {"f_s": 1.0, "ss": 100.0}  # headlines that have a maximum
 

@@ -12,21 +12,18 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as XML
 
-import yaml
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from gest_dataset.display import printable
 from gest_dataset.measures.measure import Result, render_text
 from gest_dataset.report.style import LIGHT, PALETTE, RC, TOOLTIP
-from gest_dataset.storage import csv_text
+from gest_dataset.storage import csv_text, read_yaml
 from gest_dataset.version import __version__
 
 Record = dict[str, Any]  # the cells of a row by column, and what is drawn of it
 OWN, PUBLISHED = "this report", "published"  # the sources of records
-TEXTS: dict[str, dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parent / "panels.yaml").read_text(encoding="utf-8")
-)
+TEXTS: dict[str, dict[str, Any]] = read_yaml(Path(__file__).parent / "panels.yaml")
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _DECIMALS = re.compile(r"(\.\d\d)\d+")

@@ -12,7 +12,6 @@ from typing import Any
 import datasets
 import numpy as np
 import pandas as pd
-import yaml
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
@@ -27,9 +26,10 @@ from gest_dataset.statistics import correlation, holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.storage import read_yaml
 
 _ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
-_ROWS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_ROWS: list[dict[str, Any]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 class _Unavailable(Exception):

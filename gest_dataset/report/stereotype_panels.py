@@ -169,7 +169,7 @@ def _rates_panel(name: str, all_rates: Sequence[Rates]) -> Panel:
     if models:
         entries.append(legend_entry(f"{models} published", **STYLES["tick"]))
     texts: dict[str, Any] = {"symbol": symbol, "models": models, **certain_extremes(all_rates[0].result)}
-    texts["where"] = "; ".join(f"{rates.run.label}, {rates.where}" for rates in all_rates)
+    texts["where"] = "; ".join(f"{rates.run.label}, {rates.where}".removesuffix(", ") for rates in all_rates)
     return _stereotype_panel(name, charts, records, entries, **texts)
 
 
@@ -200,7 +200,8 @@ def _ranks_panel(
         low, high = (np.where(bounded, end, np.nan) for end in (low, high))
         style = {"markersize": 5.5, "alpha": 0.9, **series_style(rates.run.number)}
         places = np.arange(len(STEREOTYPES)) + offset_of[rates.run.label]
-        marks.append(Mark(ranks, places, f"{rates.run.label}, {rates.where}", style, low=low, high=high))
+        label = f"{rates.run.label}, {rates.where}".removesuffix(", ")
+        marks.append(Mark(ranks, places, label, style, low=low, high=high))
         if published and not np.isnan(ranks).any():
             correlations.append(rank_correlation(ranks.tolist(), np.median(boxes, axis=0)))
     entries = [legend_entry(label, markersize=6, **series_style(number)) for label, number in labels.items()]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from gest_dataset.storage import read_yaml
 
-_STYLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_STYLE: dict[str, Any] = read_yaml(Path(__file__).with_suffix(".yaml"))
 PALETTE: dict[str, tuple[str, str]] = _STYLE["palette"]
 GROUND: tuple[str, str] = _STYLE["ground"]
 RC: Any = _STYLE["rc"]

@@ -279,7 +279,7 @@ def _mean_of_sources(run: Run) -> "pd.Series[float]":
     if frame["source"].isna().any():
         name = frame.loc[frame["source"].isna(), "id"].iloc[0]
         raise DataError(
-            f"The sample {name} of {run.path} is not in the current {run.manifest.config}. Score it again."
+            f"{run.manifest.config} no longer has the sample {name} of {run.path}. Score the model again."
         )
     return frame.groupby(["source", "stereotype"])["log_ratio"].mean()
 
@@ -293,8 +293,8 @@ def _rows(manifest: Manifest) -> datasets.Dataset:
         return rows_of(manifest.config)
     except GestError as error:
         raise DataError(
-            f"The samples of {manifest.config} are compared by {unit.label}, in the column `{unit.column}` "
-            f"of the dataset, which cannot be read: {error}\nAllow the download, or set GEST_MIRROR."
+            f"A comparison on {manifest.config} resamples by {unit.label}, which needs the column "
+            f"`{unit.column}` of the dataset: {error}\nAllow the download, or set GEST_MIRROR."
         ) from error
 
 

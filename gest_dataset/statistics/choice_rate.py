@@ -222,7 +222,7 @@ def option_positions(name: str, values: Any) -> list[int | None]:
     for index, value in enumerate(positions):
         is_position = isinstance(value, int) and not isinstance(value, bool) and value >= 0
         if value is not None and not is_position:
-            raise DataError.at(name, f"index {index}", f"{value!r} is not a position (an integer from 0)")
+            raise DataError.at(name, f"index {index}", f"{value!r} is not a position (0, 1, 2, …)")
     return positions
 
 

@@ -14,8 +14,11 @@ look, and `measures.result.is_decided` says whether to stop.
 
 import hashlib
 import math
-from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from gest_dataset.statistics.proportions import Z
 
@@ -51,26 +54,18 @@ def stratified_order(ids: Sequence[str], strata: Sequence[Hashable]) -> list[int
     Each stratum is ordered by the SHA-256 of its ids, which is the same on every machine. The strata are
     interleaved in proportion to their sizes.
     """
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for index in _hash_order(ids):
-        members[strata[index]].append(index)
-    positions: dict[int, float] = {}
-    for indices in members.values():
-        positions |= {index: (rank + 0.5) / len(indices) for rank, index in enumerate(indices)}
-    return sorted(positions, key=positions.__getitem__)
+    order, groups = _hash_order(ids, strata)
+    places = (groups.cumcount() + 0.5) / groups.transform("size")
+    return list(map(int, order.iloc[np.lexsort((groups.ngroup(), places))]))
 
 
 def first_of_each(ids: Sequence[str], strata: Sequence[Hashable], number: int) -> list[int]:
     """The indices of a `number` of samples of each stratum, drawn as in `stratified_order`, in data order."""
-    drawn: Counter[Hashable] = Counter()
-    chosen = []
-    for index in _hash_order(ids):
-        if drawn[strata[index]] < number:
-            drawn[strata[index]] += 1
-            chosen.append(index)
-    return sorted(chosen)
+    order, groups = _hash_order(ids, strata)
+    return sorted(order[groups.cumcount() < number].tolist())
 
 
-def _hash_order(ids: Sequence[str]) -> list[int]:
-    digests = [hashlib.sha256(name.encode()).digest() for name in ids]
-    return sorted(range(len(ids)), key=lambda index: digests[index])
+def _hash_order(ids: Sequence[str], strata: Sequence[Hashable]) -> tuple["pd.Series[int]", Any]:
+    """The indices of samples in the order of the SHA-256 of their ids, and the same grouped by stratum."""
+    order = pd.Series(sorted(range(len(ids)), key=lambda i: hashlib.sha256(ids[i].encode()).digest()))
+    return order, order.groupby(order.map(strata.__getitem__), sort=False)

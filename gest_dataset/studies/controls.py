@@ -26,9 +26,9 @@ from gest_dataset.runs.folder import Run
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
+from gest_dataset.studies.study import TEXTS, Row, Study, Table, collect_runs, make_study, model_names
 
-SETS: dict[str, str] = table_texts()["sets"]  # our names of the sets and the paper's
+SETS: dict[str, str] = TEXTS["sets"]  # our names of the sets and the paper's
 # Sets whose original and control can be paired in two ways
 TWO_READINGS = ("crows_control_negation", "crows_control_antistereotype")
 GROUPS, NEGATIONS = "group against group", "sentence against its negation"
@@ -48,7 +48,7 @@ class ControlRun:
 
     def printed(self, table: str, statistic: str) -> tuple[str, str]:
         """The printed number of the same model and set, and the range of all printed models."""
-        rows = published.load(table_texts()[table]["published"])["rows"]
+        rows = published.load(TEXTS[table]["published"])["rows"]
         own = [row for row in rows if row["config"] == self.config]
         values = [row[statistic] for row in own if row.get(statistic) is not None]
         row = next(iter(rows_for_model(own, self.run.manifest.metadata, "model")), {})
@@ -88,7 +88,7 @@ def control_runs(runs: Sequence[Run]) -> list[ControlRun]:
 def _scores(table: str, runs: Sequence[ControlRun]) -> Table:
     """One of the paper's three tables, a row per number."""
     rows: list[Row] = []
-    for run, (statistic, label) in product(runs, table_texts()[table]["statistics"].items()):
+    for run, (statistic, label) in product(runs, TEXTS[table]["statistics"].items()):
         if run.has(statistic):
             n = run.run.result["result"]["n_cs" if "cs_" in statistic.replace("csk_", "") else "n"]
             paper = ("", "") if run.config in TWO_READINGS else run.printed(table, statistic)
@@ -101,7 +101,7 @@ def _readings(runs: Sequence[ControlRun]) -> Table:
     groups = {(run.model, run.config): run for run in runs if run.reading == GROUPS}
     negations = [run for run in runs if run.reading == NEGATIONS and (run.model, run.config) in groups]
     rows: list[Row] = []
-    for run, (statistic, label) in product(negations, table_texts()["cs"]["statistics"].items()):
+    for run, (statistic, label) in product(negations, TEXTS["cs"]["statistics"].items()):
         group = groups[run.model, run.config]
         if group.has(statistic) or run.has(statistic):
             values = group.estimate(statistic), run.estimate(statistic)
@@ -142,6 +142,6 @@ def _frequency(runs: Sequence[ControlRun]) -> tuple[Table, list[str]]:
             notes[f"There are no frequencies of the keywords. {error}"] = None
             continue
         if any(isinstance(cell, Estimate) and not math.isnan(cell.value) for cell in cells):
-            paper = table_texts()["keyword-frequency"]["printed"].get(run.config, "")
+            paper = TEXTS["keyword-frequency"]["printed"].get(run.config, "")
             rows.append((SETS[run.config], run.model, *cells, paper))
     return Table.create("keyword-frequency", rows), list(notes)

@@ -6,7 +6,7 @@ C.2  which pairs of sentences are gender-swapped: the first-letter rule against 
 Samples are drawn by language and outcome into a sheet, a CSV file in random order that does not show the
 outcomes. SHEET.key.json has the outcome of each row and the size of each stratum (a language and an outcome).
 Shares of a row of the confusion matrix have Agresti-Coull intervals. Shares of all samples are weighted by
-the size of each stratum (`statistics.shares`: Wilson's interval of a weighted mean).
+the size of each stratum (`statistics.proportions`: Wilson's interval of a weighted mean).
 """
 
 import math
@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from gest_dataset import published
 from gest_dataset.builders.pairs import FIRST_LETTER, WordDifference, differing_word
@@ -28,7 +27,7 @@ from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import csv_text, parse_json, sha256, write_file, write_json
+from gest_dataset.storage import csv_text, parse_json, read_yaml, sha256, write_file, write_json
 from gest_dataset.studies.study import Row, Study, Table, make_study
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
@@ -36,8 +35,7 @@ _STRATUM = ["language", "outcome"]
 _LISTED = 8  # lines in a message
 GENDER, SWAPS = "gender", "swaps"
 Stratum = tuple[str, str]  # language, outcome
-_TEXT = Path(__file__).with_name("heuristics.yaml").read_text(encoding="utf-8")
-KINDS: dict[str, dict[str, Any]] = yaml.safe_load(_TEXT)  # of sheets
+KINDS: dict[str, dict[str, Any]] = read_yaml(Path(__file__).with_suffix(".yaml"))  # of sheets
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def draw_sheet(
     number: int | None = None,
     seed: int = 0,
 ) -> dict[Stratum, tuple[int, int]]:
-    """Draw a sheet from runs of masculine rates or from a file of pairs; return how many of how many."""
+    """Draw a sheet from runs of masculine rates or from pairs; return drawn and all counts by stratum."""
     sheet = Path(sheet)
     if bool(runs) == (swaps is not None):
         raise ConfigError("Draw a sheet either from runs of gest masculine-rate or from --swaps FILE.")

@@ -26,7 +26,7 @@ from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.storage import LOCK, folder_lock, write_json
+from gest_dataset.storage import folder_lock, write_json
 from gest_dataset.studies.nsp_pairs import NEXT, NOT_NEXT, hash_of_file, load_pairs, read_documents
 from gest_dataset.version import __version__
 
@@ -80,11 +80,12 @@ def train(
         "dtype": _mixed_precision(plan.dtype, chosen, kind),
     }
 
+    work = out / TRAINING
+
     def is_ours(path: Path) -> bool:
-        return path.with_name(RECORD).exists() or path.name in (LOCK, TRAINING)
+        return path.name == TRAINING or path.with_name(RECORD).exists()
 
     record = check_work_folder(out / RECORD, is_ours, settings, "gest study nsp", "a training")
-    work = out / TRAINING
     with folder_lock(out):
         if record is None:
             shutil.rmtree(work, ignore_errors=True)  # pairs of other data

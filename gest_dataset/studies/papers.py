@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy import stats
 
 from gest_dataset import published
@@ -37,16 +36,17 @@ from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import read_yaml
 from gest_dataset.studies import stereoset
 from gest_dataset.studies.heuristics import parse_authors_labels
-from gest_dataset.studies.study import Study, Table, make_study, table_texts
+from gest_dataset.studies.study import TEXTS, Study, Table, make_study
 from gest_dataset.studies.templates import read_authors_scores as read_gest_scores
 
 SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files
 _NOT_PRINTED_MODEL = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
 _EXCLUDED_MODEL = "bert-base-multilingual-cased"  # by section 4.3.3
 _CONFIG_WITH_DUPLICATE = "stereoset_control_gender"  # one sample occurs twice, and is counted once in print
-_WORD_FILLING_CONFIGS = [config for config in table_texts()["sets"] if config != "crows_gender_revised"]
+_WORD_FILLING_CONFIGS = [config for config in TEXTS["sets"] if config != "crows_gender_revised"]
 _COLUMNS = ("check", "label", "computed", "printed", "difference", "why", "agrees")
 
 # The computed number by label; with the printed text if checks.yaml does not have it
@@ -58,7 +58,7 @@ def load_papers() -> dict[str, Any]:
     """The `papers` and `checks` by name, the `items` (tables and figures), and the texts of `statuses`."""
     folder = Path(__file__).parent
     content: dict[str, Any] = json.loads((folder / "papers.json").read_text(encoding="utf-8"))
-    return content | {"checks": yaml.safe_load((folder / "checks.yaml").read_text(encoding="utf-8"))}
+    return content | {"checks": read_yaml(folder / "checks.yaml")}
 
 
 def agrees(computed: float, printed: str) -> bool:
@@ -116,7 +116,7 @@ def samples() -> Numbers:
 def templates(printed: Mapping[int, Sequence[str]]) -> Numbers:
     """GEST, table 2: how many of our templates are the printed ones."""
     same = [[t.text, t.masculine, t.feminine] == printed[n] for n, t in TEMPLATES.items()]
-    return {"templates that are the printed ones": sum(same)}
+    return {"templates that match the printed ones": sum(same)}
 
 
 def topical_means(logarithm: bool = False) -> Numbers:
@@ -189,7 +189,7 @@ def published_numbers() -> Numbers:
         "average correlation between models": correlations["models"],
         "average correlation between model-language pairs": of_slavic["all"],
         above: sum(row["g_s"] > 1 for row in english),
-        "correlation of the printed p-value": t / math.sqrt(t**2 + freedom),
+        "correlation that the printed p-value implies": t / math.sqrt(t**2 + freedom),
     }
 
 

@@ -18,7 +18,7 @@ import pandas as pd
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import FAMILIES
-from gest_dataset.builders.reading import read_frame
+from gest_dataset.builders.reading import read_pickle
 from gest_dataset.builders.stereoset import CANDIDATES, SLOTS, TESTS, source
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
@@ -34,7 +34,7 @@ from gest_dataset.published.models import rows_for_model
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json, sha256
-from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, model_names, table_texts
+from gest_dataset.studies.study import TEXTS, Row, Study, Table, collect_runs, make_study, model_names
 
 # Names of the authors' files: model, their classes within and between sentences, language
 _FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")
@@ -43,7 +43,7 @@ WITHIN, BETWEEN = TESTS
 CAUSAL, NSP = "causal", "nsp"  # kinds of models; `nsp` is a method as well
 GENERATIVE, RATIO = METHODS[CAUSAL]
 # The tables of the paper by number: published copy, tests and statistics
-TABLES: dict[int, dict[str, Any]] = table_texts()["stereoset"]
+TABLES: dict[int, dict[str, Any]] = TEXTS["stereoset"]
 PRINTED_MODELS = [(row["handle"], row["language"]) for row in published.load("stereoset_overall")["rows"]]
 EVERY_METHOD = 7  # the table with every method of scoring between sentences
 
@@ -158,7 +158,7 @@ def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
     handles = [handle for handle, code in PRINTED_MODELS if code == language]
     handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)
     method = NSP if _NEXT_SENTENCE.search(match["between"]) else GENERATIVE
-    frame = pd.DataFrame(read_frame(sources.fetch(source(test, language))))
+    frame = pd.DataFrame(read_pickle(sources.fetch(source(test, language))))
     predictions = []
     with convert_errors(
         lambda error: DataError(f"{path} is not a complete file of StereoSet scores: {error!r}.")

@@ -27,7 +27,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.folder import check_work_folder
-from gest_dataset.storage import LOCK, csv_text, folder_lock, write_file, write_json
+from gest_dataset.storage import csv_text, folder_lock, write_file, write_json
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
 from gest_dataset.translation.systems import translate_distinct
@@ -101,9 +101,9 @@ def translate_stereoset(
         "limit": limit,
         "data_fingerprint": {name: fingerprint_of(name) for name in names.values()},
     }
-    ours = {LOCK}
+    ours: set[str] = set()
     if (output / RECORD).exists():
-        ours |= {CARD, SUMS, RECORD, PROBLEMS_FILE, CORRECTIONS}
+        ours = {CARD, SUMS, RECORD, PROBLEMS_FILE, CORRECTIONS}
         ours |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
     owner = "a translation of StereoSet"
     check_work_folder(output / RECORD, ours, settings, "gest study translate-stereoset", owner)

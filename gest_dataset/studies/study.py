@@ -12,11 +12,8 @@ import logging
 import shlex
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
@@ -24,22 +21,25 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.runs.folder import Run, check_work_folder, find_runs, versions
 from gest_dataset.runs.manifest import signature
-from gest_dataset.storage import LOCK, check_folder, csv_text, folder_lock, json_value, write_file, write_json
+from gest_dataset.storage import (
+    check_folder,
+    csv_text,
+    folder_lock,
+    json_value,
+    read_yaml,
+    write_file,
+    write_json,
+)
 from gest_dataset.version import __version__
 
 HOME = Path("gest-studies")
 STUDY, PAGE = "study.json", "study.html"
+TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("tables.yaml"))
 logger = logging.getLogger(__name__)
 
 # Printed numbers are texts, with the digits of print
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]
-
-
-@cache
-def table_texts() -> dict[str, Any]:
-    path = Path(__file__).with_name("tables.yaml")
-    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Table:
     @classmethod
     def create(cls, name: str, rows: Sequence[Row], text: str = "", **values: Any) -> "Table":
         """A table with the title, columns and note in `tables.yaml`, filled in with `values`."""
-        texts = table_texts()[text or name]
+        texts = TEXTS[text or name]
         title, note = (texts.get(key, "").format(**values).strip() for key in ("title", "note"))
         return cls(name, title, tuple(values.get("columns", texts["columns"])), tuple(rows), note)
 
@@ -130,7 +130,7 @@ class Study:
             folder / STUDY, lambda path: True, {"study": self.name}, "gest study", "a study"
         )
         old_files = [Path(file).name for file in record["files"]] if record else []
-        check_folder(folder, {STUDY, PAGE, LOCK, *old_files}, "gest study")
+        check_folder(folder, {STUDY, PAGE, *old_files}, "gest study")
         with folder_lock(folder):
             files = {f"{table.name}.csv": table.csv.encode() for table in self.tables}
             values = {"study": self, "command": shlex.join(command), "version": __version__}
@@ -154,7 +154,7 @@ def collect_runs(
 ) -> list[Run]:
     """The finished runs in the folders, less those that do not suit the study (with a warning).
 
-    Two runs of one model in a `group` are an error. A study that `has_scores` of the authors needs no runs.
+    Two runs of one model in a `group` are an error. With `has_scores` (of the authors) no run is needed.
     """
     suitable_runs: list[Run] = []
     by_config: dict[str, Run] = {}
@@ -181,7 +181,7 @@ def collect_runs(
 
 def missing_runs(study: str, *notes: str) -> ConfigError:
     """The error of a study without the runs that it needs: the commands that make them."""
-    commands = [*table_texts()["commands"][study], f"gest study {study} runs"]
+    commands = [*TEXTS["commands"][study], f"gest study {study} runs"]
     return ConfigError("\n".join(["There are no runs for this study. Make them first:", *commands, *notes]))
 
 
@@ -212,4 +212,4 @@ def make_study(
             limitations[f"{model} is {TOY_NOTE}."] = None
     used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
     shown = tuple(table for table in tables if table.rows)
-    return Study(name, table_texts()["titles"][name], shown, (*limitations, *notes), used)
+    return Study(name, TEXTS["titles"][name], shown, (*limitations, *notes), used)

@@ -79,7 +79,7 @@ def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
 def list_cells(suite: Suite, folder: Path) -> list[Cell]:
     """Return the cells of a suite with their status, or raise one error that lists all problems."""
     cells: list[Cell] = []
-    problems = Problems()
+    problems = Problems(list)
     with ThreadPoolExecutor(8) as pool:  # the kinds of models are read from the Hub
         kinds = [pool.submit(_kind_of, model) for model in suite.models]
     for model, future in zip(suite.models, kinds, strict=True):
@@ -101,7 +101,7 @@ def _kind_of(model: SuiteModel) -> str:
 
 
 def seconds_per_sample(cells: Iterable[Cell], folder: Path | None) -> float | None:
-    """The time of the finished runs of some cells for a sample; None if no cell is finished."""
+    """The seconds per sample in the runs of finished cells; None if there are none."""
     runs = [read_manifest((folder or Path()) / RUNS / cell.name) for cell in cells]
     samples = sum(run.metadata["samples"] for run in runs)
     return sum(run.metadata["seconds"] for run in runs) / samples if samples else None

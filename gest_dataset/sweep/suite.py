@@ -27,16 +27,13 @@ LOADED_ONLY = (
     *("batch_tokens", "null"),
 )
 _SERVED_ONLY = ("tokenizer", "connections")
-# Fields of a model that are no keys, and the YAML types of keys that have another type in Python
+# Fields of a model that a suite cannot set, and the YAML types of keys that have another type in Python
 _DERIVED = ("name", "family", "revision", "step", "device", "device_map")
 _TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
 
 
 class Problems(defaultdict[str, list[str]]):
     """What is wrong with a suite, and where; all problems are reported at once."""
-
-    def __init__(self) -> None:
-        super().__init__(list)
 
     @contextmanager
     def collect(self, place: str) -> Iterator[None]:
@@ -124,7 +121,7 @@ def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
     """Parse the content of a suite file, or raise one error that lists all problems in it."""
     keys = {key: value for key, value in get_type_hints(SuiteModel).items() if key not in _DERIVED}
     keys |= _TYPES
-    problems = Problems()
+    problems = Problems(list)
     models: list[SuiteModel] = []
     with problems.collect("the suite"):
         _check_keys(content, {"title": str, "price": int | float, "models": list, **keys})

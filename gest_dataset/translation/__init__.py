@@ -1,4 +1,4 @@
-"""Translation of English sentences by many systems, and what is measured on it."""
+"""Translate English sentences with many systems; masculine rates and pairs from the translations."""
 
 from gest_dataset.translation.systems import open_translator, translate, translate_all
 

@@ -122,7 +122,7 @@ def prepare(
     settings = {
         **dict(zip(("system", "revision", "translator"), identity, strict=True)),
         "language": language,
-        "parser": detector.signature,
+        "parser": detector.parser.signature,
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint_of(data),

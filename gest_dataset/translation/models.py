@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, LogitsProcessorList
 
@@ -34,7 +33,7 @@ from gest_dataset.models.pretrained import check_complete, commit_hash, from_pre
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt, without_thoughts
-from gest_dataset.storage import update_hash
+from gest_dataset.storage import read_yaml, update_hash
 from gest_dataset.translation.translator import Batches, Translation, TranslationStoppedError, Translator
 
 logger = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ _FACTOR, _EXTRA = 2, 20
 BATCH_TOKENS = {"cpu": 512, "mps": 2048, "cuda": 8192}
 _MODEL_FILES = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}
 # Families of models by their language tokens (models.yaml)
-FAMILIES = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+FAMILIES = read_yaml(Path(__file__).with_suffix(".yaml"))
 PROMPT = "Translate this sentence from English to {language}. Answer with the translation only.\n\n{sentence}"
 # What a language is called in the prompt, if not by its name
 _NAMES = {"sr": "Serbian, in Cyrillic letters"}

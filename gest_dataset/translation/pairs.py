@@ -18,7 +18,6 @@ from typing import Any
 
 import datasets
 import regex
-import yaml
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import FAMILIES, KIND_FIELDS, features_of
@@ -29,7 +28,7 @@ from gest_dataset.gender.detect import Detection
 from gest_dataset.gender.grammar import FEMALE, MALE
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs.folder import check_work_folder
-from gest_dataset.storage import LOCK, write_json
+from gest_dataset.storage import read_yaml, write_json
 from gest_dataset.translation import sentences as gest
 from gest_dataset.translation.sentences import GestSentence, TranslatedSentence
 from gest_dataset.translation.translator import Translation
@@ -51,7 +50,7 @@ WRONG_GENDER = "the new variant does not have the requested gender"
 REASONS = (NO_TRANSLATION, NO_GENDER, NO_ANSWER, NO_QUOTATION, *RULES, WRONG_GENDER, MERGED)
 DEFAULT_FRAME = "The man said: …"
 SYSTEM_FRAMES = {"deepl": "The man said …"}  # other than the default
-FRAMES: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+FRAMES: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 _OTHER = {MALE: FEMALE, FEMALE: MALE}
 _FINAL = re.compile(r"[.!?…]+$")
 
@@ -184,7 +183,7 @@ def _pair(
 def claim_folder(out: Path, language: str, settings: Mapping[str, Any]) -> None:
     """Create a folder of pairs, or accept one with the same settings; refuse any other one."""
     ours = {CARD, SUMS, YIELDS, f"{language}_pairs"} if (out / YIELDS).exists() else set()
-    check_work_folder(out / YIELDS, {*ours, LOCK}, settings, "gest pairs", "a folder of pairs")
+    check_work_folder(out / YIELDS, ours, settings, "gest pairs", "a folder of pairs")
 
 
 def write_pairs(

@@ -174,7 +174,7 @@ def _look_up(text: str, row_of: Mapping[str, int], name: str) -> Translation:
         return Translation(text, "", f"{name} has {len(different)} different translations, in rows {rows}")
     if row_of:
         return Translation(text, "", f"{name} has an empty translation, in row {min(row_of.values())}")
-    return Translation(text, "", f"{name} has no translation of it")
+    return Translation(text, "", f"{name} has no translation of the sentence")
 
 
 def read_translations(path: Path, language: str) -> pd.DataFrame:

@@ -15,11 +15,10 @@ from time import sleep
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError, import_extra
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.retry import RetryPolicy, parse_retry_after
+from gest_dataset.storage import read_yaml
 from gest_dataset.translation.translator import (
     Batches,
     Translation,
@@ -104,7 +103,7 @@ def _connect_amazon(language: str) -> Send:
 
 
 _CONNECT = {"deepl": _connect_deepl, "google": _connect_google, "amazon": _connect_amazon}
-_TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
 SERVICES = {name: Service(connect=_CONNECT[name], **entry) for name, entry in _TABLE.items()}
 _SECRETS = [key for service in SERVICES.values() for key in service.secrets]
 

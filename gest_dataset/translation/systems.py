@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from huggingface_hub.errors import RepositoryNotFoundError
-from tqdm.auto import tqdm
 
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.sources import cache_directory
 from gest_dataset.errors import ConfigError, ModelError, UnsupportedLanguageError
 from gest_dataset.languages import target_languages
-from gest_dataset.progress import ProgressWriter
+from gest_dataset.progress import ProgressBar
 from gest_dataset.storage import file_lock
 from gest_dataset.translation.sentences import open_file
 from gest_dataset.translation.services import SERVICES, open_service
@@ -107,14 +106,8 @@ def translate_all(
             if keys[text] in stored:
                 done[text] = Translation.of(text, stored[keys[text]]["translation"])
         missing = [text for text in wanted if text not in done]
-        bar = tqdm(
-            total=len(wanted),
-            initial=len(wanted) - len(missing),
-            desc=f"{translator.name} to {language}",
-            unit="texts",
-            disable=None if missing else True,
-        )
-        lines = ProgressWriter(len(wanted), "texts")
+        title, shown = f"{translator.name} to {language}", None if missing else False
+        bar = ProgressBar(len(wanted), "texts", len(wanted) - len(missing), title, shown)
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
         busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
         lock = file_lock(folder / name, busy) if missing and translator.cached else nullcontext()
@@ -127,7 +120,6 @@ def translate_all(
                     cache.put({keys[new.source]: {"translation": new.translation} for new in paid})
                     done |= made
                     bar.update(len(made))
-                    lines.update(len(done))
         except TranslationStoppedError as error:
             if not any(text in done for text in wanted):
                 raise

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from gest_dataset.builders.reading import read_frame
+from gest_dataset.builders.reading import read_pickle
 from gest_dataset.errors import DataError
 
 
@@ -29,14 +29,14 @@ def test_a_pickle_that_calls_a_function_is_refused(tmp_path: Path, protocol: int
     path = tmp_path / "frame.pkl"
     path.write_bytes(pickle.dumps([1, Call(os.mkdir, str(created))], protocol=protocol))
     with pytest.raises(DataError, match=r"refused: the pickle asks for \w+\.mkdir"):
-        read_frame(path)
+        read_pickle(path)
     assert not created.exists()
 
 
 def test_the_columns_are_those_that_pandas_reads(mirror: Path) -> None:
     for path in mirror.rglob("*.pkl"):
         expected = pandas.read_pickle(path)
-        columns = read_frame(path)
+        columns = read_pickle(path)
         assert list(columns) == list(expected.columns)
         for name in expected.columns:
             assert columns[name] == expected[name].tolist()

@@ -101,7 +101,7 @@ def test_bad_rows_are_listed_and_the_rest_counts(gest: Gest, tmp_path: Path) -> 
     skipped = run.result["skipped"]
     assert dict(zip(skipped["id"], skipped["reason"], strict=True)) == bad
     reasons = {
-        missing: "no translation of it",
+        missing: "no translation of the sentence",
         empty: "empty translation",
         english: "still the English sentence",
         garbled: "wrong encoding",
@@ -199,7 +199,7 @@ def test_a_language_that_fails(gest: Gest, tmp_path: Path, two_languages: tuple[
     assert "not measured: sk\nNo translation could be judged" in done.stderr
     alone = gest("masculine-rate", "--translations", "mt-sk.csv", *SLOVAK, "--output", "run")
     assert alone.returncode == 1
-    assert "34 x mt-sk.csv has no translation of it" in alone.stderr
+    assert "34 x mt-sk.csv has no translation of the sentence" in alone.stderr
     assert not (tmp_path / "run" / "result.json").exists()
 
 

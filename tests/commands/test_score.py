@@ -137,7 +137,7 @@ def test_unsuitable_configs(gest: Gest) -> None:
     assert done.returncode == 0, done.stderr
     for pattern in (
         r"Left out \(needs a masked or seq2seq model, and this one is causal\): .*slovak_gender",
-        r"Left out \(is not for scoring models\): .*sk_translations",
+        r"Left out \(is not a test of language models\): .*sk_translations",
         r"Left out \(contains rejected sentences too; .*\): annotations\n",
     ):
         assert re.search(pattern, done.stderr)
@@ -189,8 +189,8 @@ def test_gates(gest: Gest) -> None:
     for option, limit, code, message in (
         ("above", f"g_s={(low + value) / 2}", 0, "g_s of demo_en is inconclusive: it may be above"),
         ("above", f"g_s={low - 0.01}", 1, f"g_s of demo_en is above {low - 0.01:g}: {value:.3f} ({low:.3f}"),
-        ("above", "icat=1", 1, "no scored config has this number"),
-        ("above", "gs=1", 2, "unknown number 'gs'. Choose from g_s"),
+        ("above", "icat=1", 1, "no scored config has a result of this name"),
+        ("above", "gs=1", 2, "unknown name 'gs'. Choose from g_s"),
         ("above", "g_s", 2, "is not NAME=VALUE"),
         ("above", "g_s=nan", 2, "finite number"),
         ("unless-below", f"g_s={high + 0.01}", 0, ""),
@@ -258,7 +258,7 @@ def test_a_gate_is_not_passed_by_a_damaged_model() -> None:
     assert gate(0.02 * noise, 1.2) == []
     for scores, message in (
         (stereotypes, "is not shown to be below 1.2"),
-        (stereotypes / 20, "is not shown to be below 0.49, which is 1.2 in a model"),
+        (stereotypes / 20, "its own limit is 0.49, the d of g_s=1.2 in a model"),
         (stereotypes + 3 * np.random.default_rng(1).normal(size=640), "is not shown to be below 1.2"),
         (np.zeros(640), "proves nothing"),
         (1e-5 * noise, "proves nothing"),

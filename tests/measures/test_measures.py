@@ -162,7 +162,7 @@ def test_rows_without_a_name_of_their_unit_are_units() -> None:
     assert found is not None
     assert found[0] == found[3] == "x"
     assert len(set(found)) == 3
-    with pytest.raises(DataError, match="sample e is not in the dataset"):
+    with pytest.raises(DataError, match="dataset has no sample e"):
         sample_units(MEASURES["pairs"].unit, ["e"], rows)
 
 

@@ -77,7 +77,7 @@ def test_text_files_hold_numbers_and_json(tmp_path: Path) -> None:
         ({**PAIR, "word_index": 0.5}, "`word_index` is 0.5, not the number of a word, from 0"),
         ({**PAIR, "word_index": -1}, "`word_index` is -1, not the number of a word, from 0"),
         ({**PRONOUNS, "occupation_gender": ""}, "`occupation_gender` is empty, not one of female, male"),
-        ({**QUADRUPLET, "keywords": [[0, 1]] * 3}, "not 4 pairs [start, end] of characters"),
+        ({**QUADRUPLET, "keywords": [[0, 1]] * 3}, "not 4 pairs [start, end] in characters"),
         ({**QUADRUPLET, "keywords": [[0, 1]] * 3 + [[1, 1]]}, "not 4 pairs"),
         ({**QUADRUPLET, "keywords": [[0, 1, 2]] * 4}, "not 4 pairs"),
         ({**QUADRUPLET, "keywords": [[0, 1.5]] * 4}, "not 4 pairs"),

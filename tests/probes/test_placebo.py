@@ -13,7 +13,7 @@ from wordfreq import zipf_frequency
 
 import gest_dataset
 from gest_dataset.models import loading, score_run
-from gest_dataset.probes.queries import Placebo, with_words_of_others
+from gest_dataset.probes.queries import Placebo, with_placebo_from_samples
 from gest_dataset.probes.templates import (
     EXTENDED_TEMPLATES,
     PLACEBO_LISTS,
@@ -134,4 +134,4 @@ def test_other_samples_have_no_words_of_others() -> None:
     """Frames with two words, and continuations of a causal model."""
     for config, animal in (("ru_neutral", "bert"), ("sk_pairs", "gpt2")):
         assert "placebo" not in gest_dataset.score(zoo.load(animal), rows(config, 40), device="cpu").result()
-    assert with_words_of_others([]) == []
+    assert with_placebo_from_samples([]) == []

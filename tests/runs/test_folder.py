@@ -6,6 +6,7 @@ import json
 import logging
 import random
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -395,13 +396,13 @@ def test_progress_is_logged_now_and_then_without_a_terminal(
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     caplog.set_level(logging.INFO, "gest_dataset.progress")
     for terminal, lines in ((True, []), (False, ["6 of 1,000 inputs", "36 of 1,000 inputs"])):
-        monkeypatch.setattr(progress.sys.stderr, "isatty", lambda shown=terminal: shown, raising=False)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda shown=terminal: shown, raising=False)
         caplog.clear()
         clock[0] = 0.0
-        writer = progress.ProgressWriter(1000, "inputs")
+        bar = progress.ProgressBar(1000, "inputs", done=2)
         for second in range(4, 60, 2):
             clock[0] = float(second)
-            writer.update(second)
+            bar.update(2)
         assert caplog.messages == lines
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import gest_dataset
 from gest_dataset import statistics, studies
-from gest_dataset.builders.reading import read_frame
+from gest_dataset.builders.reading import read_pickle
 from gest_dataset.builders.stereoset import TESTS, source
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
@@ -39,7 +39,7 @@ def authors(
     folder.mkdir(exist_ok=True)
     stderr: dict[str, list[dict[str, Any]]] = {}
     for test, planted in zip(TESTS, (within, between), strict=True):
-        frame = read_frame(sources.fetch(source(test, language)))
+        frame = read_pickle(sources.fetch(source(test, language)))
         stderr[test] = [
             {"id": frame[f"{slot}_id"][place], "score": planted[frame[f"{slot}_gold_label"][place]]}
             for place in range(len(frame["id"]))
@@ -67,7 +67,7 @@ def test_planted_authors_scores(tmp_path: Path) -> None:
     assert values(study, "table-2", **model) == {("LMS",): 100, ("SS",): 100, ("ICAT",): 0}
     between = values(study, "table-3", **model, method="generative")
     assert between == {("LMS",): 0, ("SS",): 100, ("ICAT",): 0}
-    within, after = (len(read_frame(sources.fetch(source(test, "en")))["id"]) for test in TESTS)
+    within, after = (len(read_pickle(sources.fetch(source(test, "en")))["id"]) for test in TESTS)
     both = values(study, "table-4", **model, method="generative")
     assert both["LMS",] == pytest.approx(100 * within / (within + after))
     assert "gpt2_GPT2LM_GPT2LM_d_en.json" in study.sources

@@ -139,7 +139,7 @@ def test_suites_are_found_by_path_or_built_in_name(tmp_path: Path, monkeypatch: 
 
 def test_the_english_suite_has_the_models_templates_and_precision_of_tables_9_and_10() -> None:
     models = built_in("gest-english")
-    names = {hub_id: model.model for model in language_models().values() for hub_id in model.hub_ids}
+    names = {hub_id: name for name, model in language_models().items() for hub_id in model["hub_ids"]}
     printed = {
         table: {(row["model"], row["template"]) for row in published.load(f"gest_english_{table}")["rows"]}
         for table in ("mlm", "glm")
@@ -147,7 +147,7 @@ def test_the_english_suite_has_the_models_templates_and_precision_of_tables_9_an
     scored = {(names[one.model], template) for one in models for template in one.templates or ()}
     assert scored == printed["mlm"] | printed["glm"]
     assert {one.configs for one in models} == {"en_1_0"}
-    millions = {model.model: model.millions for model in language_models().values()}
+    millions = {name: model["millions"] for name, model in language_models().items()}
     halved = {names[one.model] for one in models if one.dtype == "float16"}
     causal = {model for model, _ in printed["glm"]}
     assert halved == {name for name in causal if millions[name] > 3000}

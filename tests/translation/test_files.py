@@ -42,7 +42,7 @@ def test_every_kind_of_file(kind: str, columns: tuple[str, str], tmp_path: Path)
     texts = [source for source, _ in reversed(ROWS)]
     made = translate([*texts, "I am new."], f"file:{path}", "sk", store=tmp_path / "store")
     assert [one.translation for one in made] == [*(to for _, to in reversed(ROWS)), ""]
-    assert made[-1].problem == f"{path.name} has no translation of it"
+    assert made[-1].problem == f"{path.name} has no translation of the sentence"
     assert not (tmp_path / "store").exists()
 
 

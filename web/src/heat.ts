@@ -84,7 +84,7 @@ function drawHeatMap(profiles: Profiles, asked: Asked, place: HTMLElement): void
       Plot.tip(cells, Plot.pointer({ x: "stereotype", y: "label", fill: "var(--paper)", stroke: "var(--quiet)",
         title: (d: { label: string; stereotype: string; value: number }) => `${d.label}\n${d.stereotype}: ${signed(d.value)}` })),
     ],
-  }, `Heat map of ${rows.length} runs by ${order.length} stereotypes: ${profiles.unit}. The numbers stand in the table below.`);
+  }, `Heat map of ${rows.length} runs by ${order.length} stereotypes: ${profiles.unit}. The numbers are in the table below.`);
 }
 
 function drawCorrelations(profiles: Profiles, asked: Asked, place: HTMLElement): void {
@@ -108,5 +108,5 @@ function drawCorrelations(profiles: Profiles, asked: Asked, place: HTMLElement):
       Plot.tip(cells, Plot.pointer({ x: "second", y: "first", fill: "var(--paper)", stroke: "var(--quiet)",
         title: (d: { first: string; second: string; value: number }) => `${d.first} and ${d.second}: ${signed(d.value)}` })),
     ],
-  }, `Correlations of the profiles of ${rows.length} runs with each other. The numbers stand in the table below.`);
+  }, `Correlations of the profiles of ${rows.length} runs with each other. The numbers are in the table below.`);
 }

@@ -16,18 +16,16 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-import yaml
-
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, SourceError, import_extra
 from gest_dataset.gender.parsers.conllu import Parser, ParserError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import sha256, write_file
+from gest_dataset.storage import read_yaml, sha256, write_file
 
 SCRIPT = Path(__file__).with_name("worker.py")
 _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
 _UDPIPE_BATCH = 64
-_TEXTS_PER_WORKER = 200  # texts that are worth a process
+_TEXTS_PER_WORKER = 200  # fewer texts are not worth another process
 # LINDAT's repository, handle 11234/1-3131: the address of its present software and the older one
 _REPOSITORIES = (
     "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle/11234/1-3131",
@@ -42,7 +40,7 @@ _TRANKIT_BATCH = 16  # Trankit parses one text at a time: a batch sets how often
 
 def open_udpipe(language: str, model: Path | None) -> Parser:
     """UDPipe, the parser for a CPU, with the model at a path or the published one of the language."""
-    import_extra("ufal.udpipe", "gender")  # in this process, which can say so better than the workers
+    import_extra("ufal.udpipe", "gender")  # a missing package is reported here, not by each worker
     path = published_model(language) if model is None else model
     if not path.is_file():
         raise ConfigError(
@@ -61,7 +59,7 @@ def open_udpipe(language: str, model: Path | None) -> Parser:
 
 def published_model(language: str, directory: Path | None = None) -> Path:
     """The published model of a language, which is downloaded once."""
-    treebanks = yaml.safe_load(Path(__file__).with_name("udpipe.yaml").read_text(encoding="utf-8"))
+    treebanks = read_yaml(Path(__file__).with_name("udpipe.yaml"))
     if language not in treebanks:
         raise ConfigError(f"No UDPipe model is published for {language!r}. Pass --parser-model FILE.udpipe.")
     folder = directory or sources.cache_directory().parent / "udpipe"
@@ -75,7 +73,7 @@ def published_model(language: str, directory: Path | None = None) -> Path:
         try:
             content = sources.download(url, advice)
             if not content.startswith(_MAGIC):
-                raise SourceError(f"{url} did not return a UDPipe model, but perhaps a web page.")
+                raise SourceError(f"{url} returned something other than a UDPipe model, perhaps a web page.")
         except SourceError as error:
             errors.append(f"  {str(error).splitlines()[0]}\n")
             continue

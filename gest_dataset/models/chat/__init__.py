@@ -1,1 +1,1 @@
-"""Measurements of what chat models answer: prompts, answers, their readings, and the run around them."""
+"""`gest ask`: send prompts to a chat model, read its answers, and record the run."""

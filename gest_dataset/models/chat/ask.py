@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 from datasets import Dataset
-from tqdm.auto import tqdm
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.cache import ResponseCache, cache_key
@@ -26,7 +25,7 @@ from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
-from gest_dataset.progress import ProgressWriter
+from gest_dataset.progress import ProgressBar
 from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
@@ -44,7 +43,7 @@ class AskSettings:
     """How a chat model is asked (docs/ask.md).
 
     `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings. `parser`
-    and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are of a million tokens; no
+    and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are per million tokens; no
     prompt is sent once the answers have cost `max_cost`.
     """
 
@@ -191,7 +190,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
         "prompts": task.wordings,
         "sampling": asdict(task.sampling),
         "limit": settings.limit,
-        "parser": task.detector and task.detector.signature,
+        "parser": task.detector and task.detector.parser.signature,
     }
     manifest = new_manifest(
         measure=task.probe.measure.name,
@@ -261,7 +260,7 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
         top = tuple(tuple(entry.values()) for entry in row["top"])
         answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], row["withheld"], top))
     table = probe.make_table(detector, prompts, answers, [row["stereotype"] for row in rows])
-    changed = {"parser": detector and detector.signature, "gest_dataset": __version__}
+    changed = {"parser": detector and detector.parser.signature, "gest_dataset": __version__}
     counts = _count_readings(table, run.manifest.model)
     return Answers(table, {**run.manifest.metadata, **counts, **changed})
 
@@ -295,9 +294,7 @@ def collect(
     spent = sum(map(settings.cost, answers.values()))
     missing = [prompt for key, prompt in distinct.items() if key not in answers]
     affordable = takewhile(lambda _: spent < settings.max_cost, missing)
-    progress = ProgressWriter(len(distinct), "prompts")
-    bar = tqdm(total=len(distinct), desc=model.name, unit="prompts", disable=None, leave=False)
-    bar.update(len(answers))
+    bar = ProgressBar(len(distinct), "prompts", len(answers), model.name)
     with bar, closing(model.generate(affordable, sampling)) as generated:
         for batch in generated:
             new = {keys[prompt]: answer for prompt, answer in batch}
@@ -311,7 +308,6 @@ def collect(
                 raise ScoringError(f"{model.name} reports no token counts, so omit --max-cost to resume.")
             bar.update(len(new))
             bar.set_postfix({"cost": f"{spent:.2g}"} if spent else {})
-            progress.update(len(answers))
     if len(answers) < len(distinct):
         counts = f"{len(answers):,} of {len(distinct):,} answers are cached and have cost {spent:g}"
         raise ScoringError(f"{counts}. Use a --max-cost above {settings.max_cost:g} to resume.")

@@ -1,4 +1,4 @@
-"""The HTTP client of all served models: JSON over libcurl, with retries; the API key is in no message."""
+"""The HTTP client of all served models: JSON over libcurl, with retries; no message contains the API key."""
 
 import json
 import os

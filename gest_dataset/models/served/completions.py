@@ -146,7 +146,7 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     response = client.try_request(COMPLETIONS, plain)
     if response is None:
         problem = f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs"
-        raise ModelError(f"{problem}. Use vLLM, or `gest ask`, which needs only chats (docs/ask.md).")
+        raise ModelError(f"{problem}. Use vLLM, or `gest ask`, which only needs the chat API (docs/ask.md).")
     check_response(response, model, client.address)
     counted = (response.get("usage") or {}).get("prompt_tokens") or 0  # with the server's own tokens
     able = Capabilities(
@@ -167,7 +167,7 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
         if not top:
             problem = f"{client.address} returns no log-probabilities for {model!r}"
-            raise ModelError(f"{problem}. Enable them (docs/endpoints.md), or use `gest ask` without them.")
+            raise ModelError(f"{problem}. Enable them (docs/endpoints.md); `gest ask` works without them.")
     if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
         both = f"{named[0]:.4f} and {full[-2]:.4f}"
         problem = f"{client.address} returns two log-probabilities for one token: {both}"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 from transformers import AutoTokenizer
 
 from gest_dataset.cache import ResponseCache, cache_key
@@ -23,7 +22,7 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknown_token_ids
-from gest_dataset.progress import ProgressWriter
+from gest_dataset.progress import ProgressBar
 from gest_dataset.storage import CHOOSE
 
 SERVER = "server"
@@ -33,7 +32,7 @@ _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another one by more
-# With identity.TEXTS, whose hashes must not change: what a server's tokenizer may read differently
+# More texts than identity.TEXTS (which cannot change, as hashes depend on it) to compare tokenizers on
 _MORE_TEXTS = (
     "Zawsze byłam silna, a on nie.",
     "She paid 1,234.50 on 3/4/2025.",
@@ -45,7 +44,7 @@ _MORE_TEXTS = (
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A causal model under its name at a server with the methods of a `LoadedModel`."""
+    """A causal model on a server, by its name there; it has the methods of a `LoadedModel`."""
 
     name: str
     client: Client
@@ -145,8 +144,7 @@ class ServedModel:
         def send(client: Client, batch: list[Item]) -> list[Values]:
             return completions.request_values(client, self.name, self.capabilities, batch, texts)
 
-        progress = ProgressWriter(len(items), "prompts")
-        bar = tqdm(total=len(items), initial=len(values), desc=name, disable=None, leave=False)
+        bar = ProgressBar(len(items), "prompts", len(values), name)
         batches = completions.make_batches(missing, self.capabilities)
         with bar, closing(self.client.map(send, batches)) as completed:
             for results in completed:
@@ -154,7 +152,6 @@ class ServedModel:
                 cache.put({keys[item]: value.tolist() for item, value in new.items()})
                 values |= new
                 bar.update(len(new))
-                progress.update(len(values))
         return values
 
     def generate(
@@ -190,7 +187,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
         body = {"model": model, "prompt": text, "add_special_tokens": True}
         response = client.try_request("/tokenize", body)
         if response is None:
-            return tokenizer, [f"the server has no /tokenize: it is not checked that {name} is its tokenizer"]
+            return tokenizer, [f"the server has no /tokenize, so nothing checks that {name} is its tokenizer"]
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
             raise ModelError(f"{name} is not the tokenizer of {client.address}: {text!r} differs. {advice}")

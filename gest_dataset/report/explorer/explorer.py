@@ -40,7 +40,7 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
 
-# 95 % of the correlations of 16 unrelated pairs are below it (t with 14 degrees of freedom)
+# 95 % of the absolute correlations of 16 unrelated pairs are below it (t with 14 degrees of freedom)
 CHANCE = 0.497
 # Upper bounds of model sizes, in millions of parameters
 _SIZES = ((200, "up to 200 M"), (1_000, "200 M to 1 B"), (10_000, "1 to 10 B"), (math.inf, "over 10 B"))
@@ -176,7 +176,7 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
     `content` is what the page's script gets.
     """
     all_profiles = []
-    for symbol, name, unit in (("q", "ln q_i", "ln q_i − its middle"), ("p", "p_i", "p_i − f_m")):
+    for symbol, name, unit in (("q", "ln q_i", "ln q_i − the run’s middle"), ("p", "p_i", "p_i − f_m")):
         measured = [run for run in runs if all(symbol in part for part in run.templates.values())]
         profiles = [(run, _profile(list(run.templates.values()), symbol)) for run in measured]
         # Without samples of some stereotype a run has no middle, and so no profile
