@@ -21,14 +21,15 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from gest_dataset.builders.config import Dropped, File, Files, Row, read_yaml
+from gest_dataset.builders.config import Dropped, File, Files, Row
 from gest_dataset.builders.gest import read_sentences, stereotype_cells
 from gest_dataset.builders.reading import read_lines
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import read_yaml
 
 _NAME = re.compile(r"(.+)_template-(\d)\.txt")
-FAMILIES: dict[str, list[str]] = read_yaml("released.yaml")
+FAMILIES: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 FAMILY_OF = {model: family for family, models in FAMILIES.items() for model in models}
 # Files count templates from 0; causal models have the last two of the four only
 FIRST_TEMPLATE = {"english_mlm": 1, "english_glm": 3}
