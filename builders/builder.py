@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -32,12 +33,8 @@ class _ConfigsAttribute:
         self.compute = compute
 
     def __get__(self, instance: object, owner: type) -> Any:
-        return self.compute(
-            [
-                datasets.BuilderConfig(name=config.name, version=_VERSION, description=config.description)
-                for config in CONFIGS.values()
-            ]
-        )
+        make = partial(datasets.BuilderConfig, version=_VERSION)
+        return self.compute([make(name=one.name, description=one.description) for one in CONFIGS.values()])
 
 
 class GestBuilder(datasets.ArrowBasedBuilder):

@@ -127,24 +127,18 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
     `files` are GEST 1.0, whose texts upstream uses as keys, and the variants in all languages.
     """
-    sentences, file = files
-    ids = ids_by_text(read_sentences([sentences], dropped))
+    ids, file = ids_by_text(read_sentences(files[:1], dropped)), files[1]
 
     def rows() -> Iterator[Row | str]:
         for line, cells in read_csv(file):
             if cells["language"] not in LANGUAGES or cells["translator"] not in _SYSTEMS:
-                raise DataError.at(file, line, f"unknown {cells['language']} or {cells['translator']}")
+                problem = f"unknown language {cells['language']!r} or translator {cells['translator']!r}"
+                raise DataError.at(file, line, problem)
             if cells["language"] == language:
                 stereotype, source = stereotype_id(cells["stereotype"], file, line), cells["original"]
-                yield pair_row(
-                    ids.get((source, stereotype)),
-                    language,
-                    [_SYSTEMS[cells["translator"]]],
-                    stereotype,
-                    source,
-                    cells["male"],
-                    cells["female"],
-                )
+                systems, sentence_id = [_SYSTEMS[cells["translator"]]], ids.get((source, stereotype))
+                facts = (sentence_id, language, systems, stereotype, source)
+                yield pair_row(*facts, cells["male"], cells["female"])
 
     yield from merge_rows(rows(), dropped)
 

@@ -33,8 +33,7 @@ def cache_key(*parts: Any) -> str:
     >>> cache_key("model", {"b": 1, "a": 2}) == cache_key("model", {"a": 2, "b": 1})
     True
     """
-    text = _KEY_ENCODER.encode(parts)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(_KEY_ENCODER.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class ResponseCache:

@@ -15,14 +15,11 @@ _LOGGER = logging.getLogger(__name__)
 class ProgressBar(tqdm):
     """A bar of `total` units (inputs, prompts, …), of which some are `done`.
 
-    If none is shown, the log says now and then how many units are finished. With `shown=None` it is shown on
-    a terminal.
+    Where none is shown, the log says now and then how many units are finished.
     """
 
-    def __init__(
-        self, total: int, unit: str, done: int = 0, name: str = "", shown: bool | None = None
-    ) -> None:
-        disable = None if shown is None else not shown
+    def __init__(self, total: int, unit: str, done: int = 0, name: str = "", hidden: bool = False) -> None:
+        disable = hidden or None  # None: shown on a terminal only
         super().__init__(total=total, initial=done, desc=name, unit=unit, disable=disable, leave=False)
         self._done, self._all = done, f"{total:,} {unit}"
         self._next_line = time.monotonic() + _FIRST_LINE

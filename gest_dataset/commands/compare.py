@@ -119,12 +119,9 @@ def _power(smallest: float, kind: str) -> str:
     """A sentence about the smallest difference, or logarithm of a ratio, that would be detected."""
     if math.isnan(smallest):
         return "all samples differ equally (or not at all), so the power is unknown."
-    least = math.expm1(min(smallest, 700)) if kind == "ratio" else smallest
-    size = (
-        format_value(least + (kind == "ratio"), 3)
-        if least >= 0.001
-        else f"{'1 + ' * (kind == 'ratio')}{least:.1g}"
-    )
+    is_ratio = kind == "ratio"
+    least = math.expm1(min(smallest, 700)) if is_ratio else smallest
+    size = format_value(least + is_ratio, 3) if least >= 0.001 else f"{'1 + ' * is_ratio}{least:.1g}"
     return f"a true {kind} of {size} or more would be detected with 80 % power."
 
 

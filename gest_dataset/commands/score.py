@@ -52,8 +52,8 @@ def run(
 
     Without [bold]--config[/bold] the model is scored on en, which is GEST in English. The run is written to
     gest-runs/MODEL/CONFIG with run.json, scores.parquet, result.json and report.html. You can stop at any
-    time; rerun the same command to resume. With several configs it prints one line per config: the headline
-    with its 95 % interval, the verdict, how many samples were scored, and whether the run is new or kept.
+    time; rerun the same command to resume. With several configs it prints one line each: the headline with
+    its 95 % interval, the verdict, how many samples were scored, and whether the run is new or reused (kept).
     """
     arguments = locals()
     options.check_model(model, endpoint, served)
@@ -185,7 +185,7 @@ def _parse_templates(text: str | None) -> list[int] | str | None:
     if text in (None, EXTENDED_NAME) or Path(text).is_file():
         return text
     if not all(part.strip().isdecimal() for part in text.split(",")):
-        raise ConfigError(f"--templates {text!r} must be numbers (1,2), extended, or an existing JSON file.")
+        raise ConfigError(f"--templates {text!r} must be numbers (1,2), 'extended' or an existing JSON file.")
     return [int(part) for part in text.split(",")]
 
 

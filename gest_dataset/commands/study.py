@@ -93,8 +93,7 @@ def _heuristics(values: dict[str, Any], folder: Path, as_json: bool) -> None:
         _write_and_show(studies.heuristics(values["sheet"]), folder, as_json)
         return
     sheet = values.pop("draw")
-    counts = studies.draw_sheet(sheet, **values)
-    rows = [(*stratum, *numbers) for stratum, numbers in counts.items()]
+    rows = [(*stratum, *numbers) for stratum, numbers in studies.draw_sheet(sheet, **values).items()]
     if as_json:
         show_json(rows)
         return

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,21 +16,14 @@ if TYPE_CHECKING:
     from gest_dataset.sweep.run import Cell, Engine
     from gest_dataset.sweep.suite import Suite
 
+ENGINES = ("local", "ray", "slurm")  # where cells run
 _LISTED = 10  # models per config, and cells per reason, in the terminal
-
-
-class EngineName(str, Enum):
-    """Where cells run."""
-
-    LOCAL = "local"
-    RAY = "ray"
-    SLURM = "slurm"
 
 
 def run(
     suite: str,
     output: Path | None = None,
-    engine: EngineName = EngineName.LOCAL,
+    engine: str = "local",
     address: str | None = None,
     estimate: bool = False,
     task: int | None = None,
@@ -47,7 +39,9 @@ def run(
     from gest_dataset.sweep.run import FAILED, PAGE, list_cells, run_here, run_on_ray, submit_to_slurm
     from gest_dataset.sweep.suite import find_suite, read_suite
 
-    if address is not None and engine is not EngineName.RAY:
+    if engine not in ENGINES:
+        raise ConfigError(f"Unknown --engine {engine!r}. Choose from {', '.join(ENGINES)}.")
+    if address is not None and engine != "ray":
         raise ConfigError("--address needs --engine ray.")
     console.silence_libraries()
     suite_file = find_suite(suite)
@@ -57,7 +51,7 @@ def run(
         return
     if output is None:
         raise ConfigError("Give the folder of the sweep with --output.")
-    if engine is EngineName.SLURM:
+    if engine == "slurm":
         ids = ", ".join(submit_to_slurm(selected, suite_file, output))
         out.print(f"Submitted {ids}. The last job builds {output}/{PAGE}; logs are in {output}/slurm.")
         return
@@ -68,7 +62,7 @@ def run(
     cells = list_cells(selected, output)
     if not leaderboard:
         on_ray = partial(run_on_ray, address=address)
-        cells = _run(cells, output, on_ray if engine is EngineName.RAY else run_here)
+        cells = _run(cells, output, on_ray if engine == "ray" else run_here)
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
     if task is None:
         failed |= _build_leaderboard(selected, output, cells)

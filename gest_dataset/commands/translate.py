@@ -2,16 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err, out
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
-
-if TYPE_CHECKING:
-    from gest_dataset.translation.systems import Translated
 
 COLUMNS = ["id", "system", "language", "source", "translation", "stereotype", "problem"]
 
@@ -54,12 +51,11 @@ def run(
     check_output_file(output, *inputs, *([input_file] if input_file else []))
     texts = sentences["sentence"].to_list()
     tables, rows, problems = [], [], {}
-
-    def work(code: str) -> "Translated":
-        return translate_all(texts, translators[code], code, store=store)
-
-    languages = list(translators)
-    for code, done in console.one_by_one(languages, work, (TranslationStoppedError,), failed):
+    languages, ending = list(translators), (TranslationStoppedError,)
+    translated = console.one_by_one(
+        languages, lambda code: translate_all(texts, translators[code], code, store), ending, failed
+    )
+    for code, done in translated:
         made = pd.DataFrame(done.translations)
         tables.append(sentences.assign(system=translators[code].name, language=code, **made)[COLUMNS])
         rows.append((code, len(texts), len(set(texts)), done.cached, done.new, done.failed))

@@ -128,12 +128,8 @@ def _family_section(family: Family, configs: Sequence[Config], builds: Sequence[
             # a name for all languages: stereoset_LANG_intrasentence
             names = [config.name.replace(f"_{config.languages[0]}_", "_LANG_") for config in alike]
             groups.append((home, list(dict.fromkeys(names)), new_fields, repeated))
-    return _block(
-        "family",
-        family=family,
-        groups=groups,
-        example="\n\n".join(_example(built) for built in builds if built.config == members[0]),
-    )
+    examples = [_example(built) for built in builds if built.config == members[0]]
+    return _block("family", family=family, groups=groups, example="\n\n".join(examples))
 
 
 def papers(families: Iterable[Family]) -> list[str]:

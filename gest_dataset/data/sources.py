@@ -167,12 +167,9 @@ def _from_mirror(source: Source, mirror: Path) -> Verified:
 
 def download(url: str, advice: str) -> bytes:
     """Download a file; connection and server errors are retried. Errors end with `advice`."""
-
-    def unreachable(error: BaseException) -> UnreachableError:
-        return UnreachableError(f"{url} cannot be reached ({describe_error(error)}).\n{advice}")
-
+    problem = f"{url} cannot be reached"
     offline = os.environ.get("HF_DATASETS_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
-    with convert_errors(unreachable):
+    with convert_errors(lambda e: UnreachableError(f"{problem} ({describe_error(e)}).\n{advice}")):
         if constants.HF_HUB_OFFLINE or offline:
             raise ConnectionError("offline mode is on")
         response = http_backoff("GET", url, max_retries=3, timeout=_TIMEOUT)

@@ -69,8 +69,7 @@ class Endings:
         male, female = self.male.search(form) is not None, self.female.search(form) is not None
         if male != female:
             return MALE if male else FEMALE
-        tagged = {"Masc": MALE, "Fem": FEMALE}.get(token.gender)
-        return tagged if self.follow_tag.search(form) else None
+        return {"Masc": MALE, "Fem": FEMALE}.get(token.gender) if self.follow_tag.search(form) else None
 
 
 @dataclass(frozen=True)

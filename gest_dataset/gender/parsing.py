@@ -78,7 +78,7 @@ def _parse(texts: Sequence[str], parser: Parser, path: Path) -> dict[str, str]:
         stored = cache.get(keys.values())
         documents = {text: stored[key] for text, key in keys.items() if key in stored}
         missing = [text for text in texts if text not in documents]
-        progress = ProgressBar(len(texts), "texts parsed", len(documents), shown=False)
+        progress = ProgressBar(len(texts), "texts parsed", len(documents), hidden=True)
         try:
             for batch in parser.parse(missing) if missing else ():
                 for text, document in batch.items():

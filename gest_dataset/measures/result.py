@@ -27,6 +27,9 @@ from gest_dataset.statistics.verdict import smallest_detectable, standard_error_
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE, permutation_p
 from gest_dataset.stereotypes import STEREOTYPES
 
+# The ends of the names of a number with bounds, and of those of each bound
+_BOUNDS = (("", "_low"), ("", "_high"), ("_lowest", "_lowest_low"), ("_highest", "_highest_high"))
+
 
 def compute_result(
     measure: Measure,
@@ -73,12 +76,7 @@ def _widened(measure: Measure, result: dict[str, Any], stretch: float) -> dict[s
     head = measure.headline(result)
     widened = dict(result)
     for name in (head.name, "d"):
-        for value, bound in (
-            ("", "_low"),
-            ("", "_high"),
-            ("_lowest", "_lowest_low"),
-            ("_highest", "_highest_high"),
-        ):
+        for value, bound in _BOUNDS:
             if name + bound in result and stretch != 1.0:
                 at, end = result[name + value], result[name + bound]
                 is_ratio = head.ratio and name == head.name

@@ -15,28 +15,13 @@ import pyarrow as pa
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
 from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line
-from gest_dataset.measures.measure import Inputs, Result, load_measure
+from gest_dataset.measures.measure import LINES, Inputs, Result, load_measure
 from gest_dataset.probes import quadruplets, stereoset
 from gest_dataset.statistics import control_bias, stereoset_icat
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.control_bias import control_scores
 
 _SCORES = ("lms", "ss", "icat")
-_SIDES = {
-    "ss_mu": "ss  mean (ln)",
-    "ss_plus": "ss  share above 0",
-    "csk_mu": "csk mean (ln)",
-    "cs_mu": "cs  mean (ln)",
-    "cs_plus": "cs  share above 0",
-}
-_CONTRASTS = {
-    "f_mu": "f   mean (ln)",
-    "f_plus": "f   share above 0",
-    "ss_rho": "ss  correlation with control",
-    "cs_rho": "cs  correlation with control",
-    "false_positive_rate": "false positive rate",
-    "false_negative_rate": "false negative rate",
-}
 
 
 def control_inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
@@ -77,9 +62,9 @@ def control_grid(result: Result) -> Grid:
     """The numbers of the original and the control group side by side, then those that contrast them."""
     sides = [
         Line(label, tuple(Estimate.of(result, f"{name}_{side}") for side in ("original", "control")))
-        for name, label in _SIDES.items()
+        for name, label in LINES["sides"].items()
     ]
-    contrasts = [Line(label, (Estimate.of(result, name), EMPTY)) for name, label in _CONTRASTS.items()]
+    contrasts = [Line(text, (Estimate.of(result, name), EMPTY)) for name, text in LINES["contrasts"].items()]
     lines: list[Line] = []
     for section in (sides, contrasts):
         defined = [line for line in section if any(not math.isnan(one.value) for one in line.estimates)]

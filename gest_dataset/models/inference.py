@@ -152,7 +152,7 @@ def _compute(
         scorer.check(*zip(*few, strict=True))
     started = last_commit = time.monotonic()
     uncommitted: dict[str, Values] = {}
-    bar = ProgressBar(len(passes), "inputs", len(computed), name, None if distributed.is_main() else False)
+    bar = ProgressBar(len(passes), "inputs", len(computed), name, not distributed.is_main())
     with bar, scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
             batches = []  # the next one of every process

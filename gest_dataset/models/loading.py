@@ -14,18 +14,9 @@ from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
+from gest_dataset.models import device as devices
 from gest_dataset.models import identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
-from gest_dataset.models.device import (
-    BATCH_TOKENS,
-    is_immovable,
-    main_device,
-    pick_device,
-    pick_dtype,
-    place_model,
-    resolve_placement,
-    spans_devices,
-)
 from gest_dataset.models.forward_passes import LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
@@ -69,7 +60,7 @@ class LoadedModel:
 
     @property
     def device(self) -> torch.device:
-        return main_device(self.model)
+        return devices.main_device(self.model)
 
     def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
         """Everything that scores, or the answers of a chat, depend on: hashes, device, number type, …"""
@@ -78,7 +69,7 @@ class LoadedModel:
             "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
-            **({"spread": True} if spans_devices(self.model) else {}),  # the last digits differ
+            **({"spread": True} if devices.spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
         }
@@ -140,7 +131,7 @@ class LoadedModel:
         return LanguageModelScorer(self.model, self.kind, pad_id)
 
     def _budget(self, batch_tokens: int | None) -> int:
-        return batch_tokens or BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
+        return batch_tokens or devices.BATCH_TOKENS.get(self.device.type, devices.BATCH_TOKENS["cpu"])
 
 
 def load_model(model: Any, settings: Settings | None = None, next_sentence: bool = False) -> LoadedModel:
@@ -165,7 +156,7 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
 
 
 def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
-    placement = resolve_placement(settings)
+    placement = devices.resolve_placement(settings)
     source, config, kind = _read_config(name, settings)
     if settings.quantization and ("gguf_file" in source or getattr(config, "quantization_config", None)):
         raise SettingError(f"{name!r} is already quantised: leave out quantization.")
@@ -181,7 +172,8 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
         tokenizer = from_pretrained(transformers.AutoTokenizer, **source)
         if config is not None:
             _check_tokenizer(tokenizer, config, name)
-        loaded, info = place_model(partial(from_pretrained, auto_class, **source), settings, *placement)
+        load = partial(from_pretrained, auto_class, **source)
+        loaded, info = devices.place_model(load, settings, *placement)
     check_complete(loaded, info, name)
     shown, from_hub = str(source.get("gguf_file", name)), commit is not None
     given = (settings.revision, settings.quantization)
@@ -192,12 +184,12 @@ def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     name, kind = name_and_kind(pair)
     model, tokenizer = pair
     _check_tokenizer(tokenizer, model.config, name)
-    current = main_device(model)
-    target = current if settings.device == "auto" else pick_device(settings.device)
-    dtype = model.dtype if settings.dtype == "auto" else pick_dtype(settings.dtype, target)
+    current = devices.main_device(model)
+    target = current if settings.device == "auto" else devices.pick_device(settings.device)
+    dtype = model.dtype if settings.dtype == "auto" else devices.pick_dtype(settings.dtype, target)
     must_move = target.type != current.type or target.index not in (None, current.index)
     if must_move or dtype != model.dtype:
-        if is_immovable(model):
+        if devices.is_immovable(model):
             raise SettingError(f"{name} is quantised or spread over devices. Omit device and dtype.")
         model = copy.deepcopy(model).to(device=target, dtype=dtype)
     return LoadedModel(model, tokenizer, kind, name, getattr(model.config, "_commit_hash", None))
@@ -209,7 +201,7 @@ def random_baseline(loaded: LoadedModel, seed: int) -> LoadedModel:
     Its headline varies only with the architecture, the words and the tokens of the sentences.
     """
     model = loaded.model
-    if is_immovable(model):
+    if devices.is_immovable(model):
         raise ModelError(
             f"{loaded.name} is quantised or spread over devices, so it has no random copies. Omit --null."
         )
@@ -278,7 +270,7 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
         raise ModelError(
-            f"{name!r} has {size} embeddings; the tokenizer has ids up to {highest}. Use its own tokenizer."
+            f"{name!r} has {size} embeddings; the tokenizer has ids up to {highest}. Use the model's own."
         )
 
 

@@ -133,8 +133,7 @@ def tree_tensors(parents: Sequence[Sequence[int]], length: int, dtype: torch.dty
         rows, tokens = exists.nonzero(as_tuple=True)
         visible[rows, tokens, ancestor[rows, tokens]] = True
         ancestor = torch.where(exists, parent.gather(1, ancestor.clamp(min=0)), -1)
-    hidden = torch.finfo(dtype).min
-    mask = torch.zeros(visible.shape, dtype=dtype).masked_fill_(~visible, hidden)
+    mask = torch.zeros(visible.shape, dtype=dtype).masked_fill_(~visible, torch.finfo(dtype).min)
     return {"attention_mask": mask[:, None], "position_ids": visible.sum(dim=-1) - 1}
 
 

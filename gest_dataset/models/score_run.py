@@ -207,8 +207,7 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
         metadata["null"] = []
         for seed in range(1, request.settings.null + 1):
             result = compute_scores(random_baseline(model, seed), request, cache).result()
-            headline = Estimate.of(result, request.measure.headline(result).name)
-            metadata["null"].append(headline.value)
+            metadata["null"].append(Estimate.of(result, request.measure.headline(result).name).value)
     half = metadata["dtype"] in ("bfloat16", "float16")
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)

@@ -39,7 +39,7 @@ from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
 from gest_dataset.report.style import COLUMNS, GROUND, LATEX, css_variables, use_layout
-from gest_dataset.runs.folder import Run, RunResult, find_runs, new_manifest
+from gest_dataset.runs.folder import Run, RunResult, Runs, find_runs, new_manifest
 from gest_dataset.runs.manifest import MANIFEST, RESULT, SCORES
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value, write_file
@@ -56,9 +56,7 @@ _ESCAPES = str.maketrans(
 _LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 
 
-def report(
-    paths_or_runs: Sequence[str | Path | Run], output: str | Path, figures: str | Path | None = None
-) -> Path:
+def report(paths_or_runs: Runs, output: str | Path, figures: str | Path | None = None) -> Path:
     """Write the report of some runs as one HTML page; `gest_dataset.report` calls this function.
 
     Paths are runs or folders with runs below them. `figures` is a folder for the figures as files for papers.

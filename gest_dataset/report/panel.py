@@ -71,9 +71,7 @@ def make_panel(
     """
     texts = TEXTS[key]
     columns = columns or texts["columns"]
-    cells = [
-        record if isinstance(record, dict) else dict(zip(columns, record, strict=True)) for record in records
-    ]
+    cells = [row if isinstance(row, dict) else dict(zip(columns, row, strict=True)) for row in records]
     values |= {"own": [record for record in cells if record.get("source") == OWN]}
     values |= {"copies": baseline_copies(results), "placebo": any("placebo" in one for one in results)}
     values |= {phrase: render_text(text, values) for phrase, text in TEXTS["phrases"].items()}

@@ -93,7 +93,7 @@ def _profile(run: Run) -> dict[str, Any]:
 def _creators(run: Run) -> dict[str, Any]:
     """g_s over the creators of the sentences, joined by the text of a sentence or of its fix."""
     if run.manifest.config not in _ANNOTATED:
-        raise _Unavailable(f"the creators are known for {' and '.join(_ANNOTATED)} only")
+        raise _Unavailable(f"only sentences of {' and '.join(_ANNOTATED)} have known creators")
     scores, stereotypes, sentences = _sentences(run)
     # `annotations` has the sentences of 1.0; those of 1.1 are the same rows with typos fixed
     older = dict(zip(_load("en")["sentence"][:], _load("en_1_0")["sentence"][:], strict=True))

@@ -35,8 +35,7 @@ def _stereotype_panel(
     numbered = min(in_row, len(charts)) > 1 and in_row < figures.PER_ROW
     rows = Rows(list(map(str, STEREOTYPES)) if numbered else NAMES, COLOURS, split=int(IS_FEMALE.sum()))
     figure, cut_off = figures.draw_charts(charts, 4.9, entries, rows, shared_axis=True)
-    note = f"{NUMBERED if numbered else ''} {cut_off}"
-    return make_panel(key, figure, records, note=note, **texts)
+    return make_panel(key, figure, records, note=f"{NUMBERED if numbered else ''} {cut_off}", **texts)
 
 
 def _marks(

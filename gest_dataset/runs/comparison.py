@@ -18,7 +18,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.gest import NEUTRAL, PAIRS
 from gest_dataset.measures.measure import Pairing
 from gest_dataset.measures.result import sample_units, score_frame
-from gest_dataset.runs.folder import Run, find_runs
+from gest_dataset.runs.folder import Run, Runs, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
@@ -96,7 +96,7 @@ class ComparisonResult:
         return [*lines, *(f"{config} is skipped: {reason}" for config, reason in self.skipped.items())]
 
 
-def compare(paths_or_runs: Sequence[str | Path | Run], by_template: bool = True) -> ComparisonResult:
+def compare(paths_or_runs: Runs, by_template: bool = True) -> ComparisonResult:
     """Compare each run with the first one: paired differences with intervals and p-values (Holm).
 
     A path is a run, or a folder with one run per config: then the runs of each config are compared. Runs on

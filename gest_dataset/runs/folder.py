@@ -106,16 +106,13 @@ class RunResult(ABC):
     number.
     """
 
+    table: pa.Table
+    metadata: dict[str, Any]
+
     if TYPE_CHECKING:  # dataclass fields or properties of the subclasses
 
         @property
-        def table(self) -> pa.Table: ...
-
-        @property
         def skipped(self) -> pa.Table: ...
-
-        @property
-        def metadata(self) -> dict[str, Any]: ...
 
         @property
         def signature(self) -> str: ...
@@ -298,7 +295,10 @@ def read_run(path: str | Path) -> Run:
     return Run(path, manifest, table, result)
 
 
-def find_runs(paths: Iterable[str | Path | Run]) -> list[Run]:
+Runs = Sequence[str | Path | Run]  # runs, or folders of runs
+
+
+def find_runs(paths: Runs) -> list[Run]:
     """The finished runs in some folders and below them; unfinished ones are skipped with a warning."""
     runs: dict[Path, Run] = {}
     for entry in paths:

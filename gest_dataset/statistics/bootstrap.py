@@ -366,12 +366,9 @@ def _sum_by_unit(
     wide = np.zeros((len(names), number, width + 1))
     wide[rows, cell_strata] = sums
     units_per_stratum = np.bincount(cell_strata, minlength=number).astype(float)
-    return (
-        stratify(wide.reshape(len(names), -1), np.zeros(len(names), dtype=np.int64), 1),
-        lambda function: _of_wide_rows(
-            of_ratios(function, means), means.shape, units_per_stratum, len(names)
-        ),
-    )
+    wide_rows = stratify(wide.reshape(len(names), -1), one_stratum(names), 1)
+    sizes = (means.shape, units_per_stratum, len(names))
+    return wide_rows, lambda function: _of_wide_rows(of_ratios(function, means), *sizes)
 
 
 def _used_strata(function: SmoothFunction, means: Floats) -> Bools:
@@ -415,8 +412,7 @@ def _of_wide_rows(
         return wide.reshape(*wide.shape[:-2], strata, width)
 
     def gradient(wide: Floats) -> Floats:
-        slopes = np.where(used[:, None], function.gradient(split(wide)) * factor, 0.0)
-        return slopes.reshape(wide.shape)
+        return np.where(used[:, None], function.gradient(split(wide)) * factor, 0.0).reshape(wide.shape)
 
     freedom = float((units_per_stratum[used] - 1).sum())
     return SmoothFunction(lambda wide: function.value(split(wide)), gradient, freedom)

@@ -277,8 +277,7 @@ def _difference_function(functions: tuple[SmoothFunction, SmoothFunction], width
     def gradient(mean: Floats) -> Floats:
         by_a, by_b = (side.gradient(part) for side, part in zip(functions, sides(mean), strict=True))
         with np.errstate(invalid="ignore"):
-            by_both = _without_rounding(by_a - by_b, np.abs(by_a))
-            return np.concatenate([by_a, by_both], axis=-1)
+            return np.concatenate([by_a, _without_rounding(by_a - by_b, np.abs(by_a))], axis=-1)
 
     return SmoothFunction(value, gradient)
 

@@ -109,9 +109,6 @@ def topical_bias(
     references: Sequence[int],
     words: Sequence[str] = FAMILY_WORDS,
     scale: str = "ratio",
-    *,
-    draws: int = DRAWS,
-    seed: int = SEED,
 ) -> dict[str, Any]:
     """The rate of male samples on a topic, next to those of all male and all female samples.
 
@@ -131,17 +128,16 @@ def topical_bias(
         known = genders[genders < len(GENDERS)]
         number = len(known)
         rate = proportion("p_topic", known == LABELS.index("male"))
-        overall, names = masculine_rate(predictions, references, draws=draws, seed=seed), ("p_m", "p_f")
+        overall, names = masculine_rate(predictions, references), ("p_m", "p_f")
     else:
         values = checks.finite_array("predictions", predictions)[topic]
         number = len(values)
-        interval = mean_interval(values, draws, seed)
+        interval = mean_interval(values, DRAWS, SEED)
         rate = interval_entries("q_topic", interval, SCALES[checks.check_choice("scale", scale, SCALES)])
-        overall = stereotype_rate(predictions, references, scale, draws=draws, seed=seed)
+        overall = stereotype_rate(predictions, references, scale)
         names = ("q_m", "q_f")
-    return (
-        rate | {key: value for key, value in overall.items() if key.startswith(names)} | {"n_topic": number}
-    )
+    rate |= {name: value for name, value in overall.items() if name.startswith(names)}
+    return rate | {"n_topic": number}
 
 
 def log_relative_frequency(

@@ -30,22 +30,11 @@ from gest_dataset.statistics.correlation import pearson
 from gest_dataset.statistics.proportions import proportion
 
 SampleScores = dict[str, Floats]
-MEANS = {
-    "ss_mu_original": "ss_original",
-    "ss_mu_control": "ss_control",
-    "csk_mu_original": "csk_original",
-    "csk_mu_control": "csk_control",
-    "cs_mu_original": "cs_original",
-    "cs_mu_control": "cs_control",
-    "f_mu": "f",
-}
-SHARES = {
-    "ss_plus_original": "ss_original",
-    "ss_plus_control": "ss_control",
-    "cs_plus_original": "cs_original",
-    "cs_plus_control": "cs_control",
-    "f_plus": "f",
-}
+_SIDES = ("original", "control")
+MEANS = {f"{score}_mu_{side}": f"{score}_{side}" for score in ("ss", "csk", "cs") for side in _SIDES}
+MEANS["f_mu"] = "f"
+SHARES = {f"{score}_plus_{side}": f"{score}_{side}" for score in ("ss", "cs") for side in _SIDES}
+SHARES["f_plus"] = "f"
 _SPREADS = ("f_mu", "cs_mu_original")  # headlines, whose samples' standard deviation a result has too
 CORRELATIONS = {
     "ss_rho": ("ss_original", "ss_control"),

@@ -126,8 +126,7 @@ def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]
         return math.nan, math.nan
     present = np.unique(groups)
     profile = np.array([values[groups == group].mean(axis=0) for group in present])
-    index = np.searchsorted(present, groups)
-    within = values - profile[index]
+    within = values - profile[np.searchsorted(present, groups)]
     pairs = [(i, j) for i in range(number) for j in range(i)]
     return (
         float(np.mean([pearson(profile[:, i], profile[:, j]) for i, j in pairs])),

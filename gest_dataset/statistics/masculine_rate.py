@@ -69,12 +69,9 @@ def masculine_rate(
     genders = checks.label_codes("predictions", predictions, LABELS)
     stereotypes = checks.stereotype_codes("references", references)
     known = genders < len(GENDERS)
-    counts = proportions.count_hits(
-        (genders == LABELS.index("male"))[known].astype(np.float64),
-        stereotypes[known],
-        len(STEREOTYPES),
-        select_units(unit_codes, known),
-    )
+    hits = (genders == LABELS.index("male"))[known].astype(np.float64)
+    units_of_known = select_units(unit_codes, known)
+    counts = proportions.count_hits(hits, stereotypes[known], len(STEREOTYPES), units_of_known)
     number = counts.number
 
     def ratios(z: float) -> Floats:

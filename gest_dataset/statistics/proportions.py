@@ -133,8 +133,7 @@ def rate_contrast(counts: StratifiedCounts, weights: Floats, *, centres: bool = 
     A centre is s p + (1 - s) / 2 with s = n / (n + z^2), so the bounds of a sum of centres are those of
     the rates with weights s w.
     """
-    used = weights != 0
-    if (counts.number[used] == 0).any():
+    if (counts.number[weights != 0] == 0).any():
         return UNDEFINED
     shrinkage = counts.number / (counts.number + Z**2) if centres else np.ones(len(weights))
     shift = float(weights @ (1 - shrinkage)) / 2

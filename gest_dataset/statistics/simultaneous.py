@@ -109,8 +109,7 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
         return rates, rates * (1 - rates) / (size + 2)
 
     rates, variances = adjusted(shares * size)
-    generator = np.random.default_rng(seed)
-    successes = generator.binomial(size.astype(np.int64), rates, (draws, len(size)))
+    successes = np.random.default_rng(seed).binomial(size.astype(np.int64), rates, (draws, len(size)))
     drawn, drawn_variances = adjusted(successes.astype(float))
     drawn -= adjusted(size * rates)[0]  # the mean of the draws, which are shrunk twice
     first, second = np.triu_indices(len(size), 1)
@@ -118,12 +117,8 @@ def rate_differences(positive: Floats, number: Floats, ratio: Floats, draws: int
     with np.errstate(invalid="ignore", divide="ignore"):
         drawn_errors = np.sqrt(drawn_variances[:, first] + drawn_variances[:, second])
         ratios = (drawn[:, first] - drawn[:, second]) / drawn_errors
-    return Statistics(
-        value[first] - value[second],
-        np.sqrt(error[first] + error[second]),
-        np.full(len(first), math.inf),
-        ratios,
-    )
+    freedom = np.full(len(first), math.inf)
+    return Statistics(value[first] - value[second], np.sqrt(error[first] + error[second]), freedom, ratios)
 
 
 def bounds(family: Statistics) -> tuple[Floats, Floats]:

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 
 import datasets
 import numpy as np
@@ -22,7 +21,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.probes.options import OWN_NEGATION
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.runs.folder import Run
+from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics.confounders import log_relative_frequency
 from gest_dataset.statistics.correlation import mean_correlation
 from gest_dataset.statistics.stereotype_rate import LN10
@@ -60,7 +59,7 @@ class ControlRun:
         return not math.isnan(self.estimate(statistic).value)
 
 
-def controls(runs: Sequence[str | Path | Run] = ()) -> Study:
+def controls(runs: Runs = ()) -> Study:
     """Original and control groups of ss, cs and f."""
     found = control_runs(collect_runs(runs, "controls", lambda run: run.manifest.config in SETS))
     groups = [one for one in found if one.reading == GROUPS]

@@ -25,7 +25,7 @@ from gest_dataset.data.user_tables import read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.runs.folder import Run, find_runs
+from gest_dataset.runs.folder import Runs, find_runs
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
 from gest_dataset.storage import csv_text, parse_json, read_yaml, sha256, write_file, write_json
 from gest_dataset.studies.study import Row, Study, Table, make_study
@@ -68,7 +68,7 @@ def key_path(sheet: Path) -> Path:
 
 def draw_sheet(
     sheet: str | Path,
-    runs: Sequence[str | Path | Run] = (),
+    runs: Runs = (),
     swaps: str | Path | None = None,
     number: int | None = None,
     seed: int = 0,
@@ -112,8 +112,7 @@ def draw_sheet(
 def _pairs(file: Path) -> pd.DataFrame:
     """Pairs of sentences that differ in one word, with the outcome of the first-letter rule."""
     table = read_user_table(file)
-    texts = KINDS[SWAPS]["texts"]
-    frame = pd.DataFrame({name: table.texts(name) for name in texts})
+    frame = pd.DataFrame({name: table.texts(name) for name in KINDS[SWAPS]["texts"]})
     frame["language"] = table.texts("language") if "language" in table.columns else ""
     frame["outcome"] = list(map(first_letter_outcome, frame["masculine"], frame["feminine"]))
     return frame.dropna().drop_duplicates()
@@ -192,8 +191,7 @@ def heuristics(sheet: str | Path) -> Study:
         percent, times = (Estimate(*(factor * value for value in estimate)) for factor in (100, number))
         rows.append((question, number, percent, times))
     tables = [confusion, by_language, Table.create("yield", rows)]
-    sources = {path.name: sha256(path.read_bytes())}
-    return make_study("heuristics", tables, sources=sources)
+    return make_study("heuristics", tables, sources={path.name: sha256(path.read_bytes())})
 
 
 def weighted_share(labelled: LabelledSheet, right: Mapping[str, str]) -> tuple[Estimate, int]:

@@ -9,7 +9,7 @@ is computed again without the sentences that published models of other families 
 (config `item_quality`), as a sensitivity analysis: the result of a model is that of all sentences.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import wide_scores
 from gest_dataset.published.models import published_name
 from gest_dataset.report.labels import label_runs
-from gest_dataset.runs.folder import Run
+from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.bootstrap import (
     DRAWS,
     SEED,
@@ -38,7 +38,7 @@ from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_stu
 from gest_dataset.studies.templates import read_authors_scores
 
 
-def items(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
+def items(runs: Runs = (), scores: str | Path | None = None) -> Study:
     """The stereotypes and sentences of runs in English, and of the authors' files in `scores`."""
     released, hashes = read_authors_scores(scores)
     found = collect_runs(

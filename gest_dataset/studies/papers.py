@@ -228,12 +228,11 @@ def rates(paper: str, table: int, scores: Path) -> Numbers:
 
 def stereoset_table(number: int, scores: Path) -> Numbers:
     """StereoSet: a table's rows of the models with released scores."""
-    table = stereoset.TABLES[number]
     return {
         f"{one.printed['model']}, {one.language}, {name}": (one.result[name], f"{one.printed[name]:.2f}")
         for one in stereoset.entries(number, stereoset.read_authors_scores(scores)[0])
         if one.printed
-        for name in table["statistics"]
+        for name in stereoset.TABLES[number]["statistics"]
     }
 
 

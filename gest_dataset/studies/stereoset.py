@@ -31,7 +31,7 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
-from gest_dataset.runs.folder import Run
+from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import stereoset_icat
 from gest_dataset.storage import parse_json, sha256
 from gest_dataset.studies.study import TEXTS, Row, Study, Table, collect_runs, make_study, model_names
@@ -93,7 +93,7 @@ def _printed_rows(table: Mapping[str, Any], language: str) -> list[dict[str, Any
     return [row for row in published.load(table["published"])["rows"] if row["language"] == language]
 
 
-def stereoset(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
+def stereoset(runs: Runs = (), scores: str | Path | None = None) -> Study:
     """LMS, SS and ICAT of runs, and of the authors' files in `scores`."""
     released, hashes = read_authors_scores(scores)
     family = FAMILIES["stereoset"]
@@ -104,8 +104,7 @@ def stereoset(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
         has_scores=bool(released),
     )
     scored = scores_of_runs(used) + released
-    tables = [_table(number, scored) for number in TABLES]
-    return make_study("stereoset", tables, used, sources=hashes)
+    return make_study("stereoset", [_table(number, scored) for number in TABLES], used, sources=hashes)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:

@@ -54,13 +54,9 @@ END = "different punctuation at the end"
 PROBLEMS = dict.fromkeys((MISSING, LOST, SAME_CANDIDATES, NOT_IN_PLACE), True)
 PROBLEMS |= dict.fromkeys((MISPLACED, END), False)
 
-# The marks that end a sentence in any script
-_ENDS = {
-    **dict.fromkeys(".。．।։።", "."),
-    **dict.fromkeys("?？؟;", "?"),
-    **dict.fromkeys("!！", "!"),
-    "…": "…",
-}
+# The marks that end a sentence in any script, by those of English
+_END_MARKS = {".": ".。．।։።", "?": "?？؟;", "!": "!！", "…": "…"}
+_ENDS = {mark: plain for plain, marks in _END_MARKS.items() for mark in marks}
 _CLOSING = regex.compile(r"[\s\p{Pe}\p{Pf}\p{Pi}\"'’]+$")
 # letters of scripts with spaces between words
 _LETTER = r"[[\p{L}\p{M}\p{N}\-]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"

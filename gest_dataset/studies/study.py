@@ -19,7 +19,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
-from gest_dataset.runs.folder import Run, check_work_folder, find_runs, versions
+from gest_dataset.runs.folder import Run, Runs, check_work_folder, find_runs, versions
 from gest_dataset.runs.manifest import signature
 from gest_dataset.storage import (
     check_folder,
@@ -146,7 +146,7 @@ class Study:
 
 
 def collect_runs(
-    runs: Sequence[str | Path | Run],
+    runs: Runs,
     study: str,
     suitable: Callable[[Run], bool],
     group: Callable[[Run], Hashable] | None = None,

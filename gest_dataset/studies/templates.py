@@ -10,7 +10,7 @@ pairs of models and templates would give 0.82. Correlations of samples use the s
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain, combinations
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import wide_scores
 from gest_dataset.report.labels import label_runs
-from gest_dataset.runs.folder import Run
+from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import sha256
@@ -65,7 +65,7 @@ def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFra
     return found, {path.name: sha256(path.read_bytes()) for paths in files.values() for path in paths}
 
 
-def templates(runs: Sequence[str | Path | Run] = (), scores: str | Path | None = None) -> Study:
+def templates(runs: Runs = (), scores: str | Path | None = None) -> Study:
     """The agreement of templates and models: runs in English, and the authors' files in `scores`."""
     of_authors, hashes = read_authors_scores(scores)
     found = collect_runs(
@@ -79,8 +79,7 @@ def templates(runs: Sequence[str | Path | Run] = (), scores: str | Path | None =
     names = [*models, *of_authors]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
-    tables = agreement_tables(models | of_authors)
-    return make_study("templates", tables, found, names, hashes)
+    return make_study("templates", agreement_tables(models | of_authors), found, names, hashes)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:

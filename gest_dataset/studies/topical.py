@@ -23,7 +23,7 @@ from gest_dataset.measures.gest import MASCULINE_RATE, PAIRS, TEMPLATES
 from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.result import wide_scores
 from gest_dataset.report.labels import LabelledRun, label_runs
-from gest_dataset.runs.folder import Run
+from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
@@ -77,11 +77,7 @@ class SentenceScores:
         return mean if self.kind == MT else math.exp(mean)
 
 
-def topical(
-    runs: Sequence[str | Path | Run] = (),
-    words: Sequence[str] = FAMILY_WORDS,
-    scores: str | Path | None = None,
-) -> Study:
+def topical(runs: Runs = (), words: Sequence[str] = FAMILY_WORDS, scores: str | Path | None = None) -> Study:
     """The rate of male samples with one of `words` (also inside longer words), and other explanations."""
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")

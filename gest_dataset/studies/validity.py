@@ -10,8 +10,6 @@ printed numbers are e to the mean log10 ratio; ours are ln g_s.
 """
 
 import math
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +25,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.measures.gest import TEMPLATES, WINOBIAS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, template_results, wide_scores
-from gest_dataset.runs.folder import Run
+from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.stereotype_rate import LN10
@@ -40,7 +38,7 @@ MEAN, SUM = "mean", "sum"
 _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
 
 
-def validity(runs: Sequence[str | Path | Run] = ()) -> Study:
+def validity(runs: Runs = ()) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs of both."""
     measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
     used = collect_runs(
@@ -88,8 +86,7 @@ def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
         for run in winobias:
             both = winobias_g_s(run, MEAN), winobias_g_s(run, SUM)
             rows.append((name, run.manifest.config, g_s, published_g_s, strengths, *both))
-    columns = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM])
 
 
 def count_pronouns(config: str) -> dict[str, int]:
@@ -150,8 +147,7 @@ def _correlations(rates: pd.DataFrame) -> tuple[Table, Table]:
             rows.append((config, how, "ln g_s", len(members), *correlate(np.log(g_s), np.log(values)), ""))
         strengths = np.stack(members["strengths"]).T
         columns[config.removeprefix("winobias_")] = [correlate(one, np.log(mean))[0] for one in strengths]
-    by_stereotype = list(zip(*columns.values(), strict=True))
     return (
         Table.create("validity", rows, least=LEAST_MODELS),
-        Table.create("stereotypes", by_stereotype, columns=columns),
+        Table.create("stereotypes", list(zip(*columns.values(), strict=True)), columns=columns),
     )

@@ -153,7 +153,6 @@ def render_page(
 ) -> str:
     """Render leaderboard.html, a self-contained page in the style of the report."""
     cells = [line for line in lines if not line["template"]]
-    scores = scores_by_config(lines)
     sections = [
         {
             "config": config,
@@ -163,10 +162,9 @@ def render_page(
             "differences": [one for one in differences if one.config == config],
             "note": notes.get(config, ""),
         }
-        for config, group in scores.items()
+        for config, group in scores_by_config(lines).items()
     ]
-    template = load_template(Path(__file__).with_name("leaderboard.html.jinja"))
-    return template.render(
+    return load_template(Path(__file__).with_name("leaderboard.html.jinja")).render(
         title=title,
         cells=cells,
         toy_note=TOY_NOTE,

@@ -105,12 +105,11 @@ def warn_not_in_gest(system: str, language: str) -> None:
     sources = dict.fromkeys(gest.read_translations(path, language)["source"])
     unknown = [text for text in sources if text not in known and text.strip() not in known]
     if unknown:
-        examples = "".join(f"\n    {text!r}" for text in unknown[:3])
         logger.warning(
             "%s: ignored texts that are not sentences of GEST (%d), such as%s",
             path.name,
             len(unknown),
-            examples,
+            "".join(f"\n    {text!r}" for text in unknown[:3]),
         )
 
 
@@ -201,8 +200,7 @@ def write_pairs(
         "left_out": pairs.left_out,
     }
     write_json(out / YIELDS, yields)
-    features = features_of(KIND_FIELDS["pairs"])
-    table = datasets.Dataset.from_list(pairs.rows, features=features).data.table
+    table = datasets.Dataset.from_list(pairs.rows, features=features_of(KIND_FIELDS["pairs"])).data.table
     name = f"{language}_pairs"
     path = write_config(out, name, table)
     infos = [{"config_name": name, "splits": [split_info(path)]}]

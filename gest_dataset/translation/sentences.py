@@ -129,14 +129,12 @@ def join_translations(
 ) -> list[TranslatedSentence]:
     """Each sentence with the translation of its text in 1.1, or else in 1.0."""
     samples = []
-    for sentence in sentences:
-        new, old = (translations.get(text) for text in (sentence.text, sentence.text_1_0))
+    for one in sentences:
+        new, old = (translations.get(text) for text in (one.text, one.text_1_0))
         better = old if new is None or (new.problem and old and not old.problem) else new
-        made = better or Translation(sentence.text, "", "not translated")
+        made = better or Translation(one.text, "", "not translated")
         problem = made.problem or (SAME if made.translation.strip() == made.source.strip() else "")
-        samples.append(
-            TranslatedSentence(sentence.id, sentence.stereotype, made.source, made.translation, problem)
-        )
+        samples.append(TranslatedSentence(one.id, one.stereotype, made.source, made.translation, problem))
     return samples
 
 
@@ -160,8 +158,7 @@ def open_file(name: str, language: str) -> Translator:
             rows.setdefault(source, {}).setdefault(translation, number)
         yield [_look_up(text, rows.get(text, {}), path.name) for text in texts]
 
-    revision = f"sha256:{digest.hexdigest()[:16]}"
-    return Translator(f"file:{path.name}", revision, "", translate, cached=False)
+    return Translator(f"file:{path.name}", f"sha256:{digest.hexdigest()[:16]}", "", translate, cached=False)
 
 
 def _look_up(text: str, row_of: Mapping[str, int], name: str) -> Translation:

@@ -85,8 +85,7 @@ def translate(
     the folder `store` (default: `$HF_HOME/gest/translations`), so the same call resumes. A text without a
     translation has a `problem`; an error is raised if nothing at all could be translated.
     """
-    translator = open_translator(system, language, **loading)
-    return translate_all(texts, translator, language, store).translations
+    return translate_all(texts, open_translator(system, language, **loading), language, store).translations
 
 
 def translate_all(
@@ -106,8 +105,8 @@ def translate_all(
             if keys[text] in stored:
                 done[text] = Translation.of(text, stored[keys[text]]["translation"])
         missing = [text for text in wanted if text not in done]
-        title, shown = f"{translator.name} to {language}", None if missing else False
-        bar = ProgressBar(len(wanted), "texts", len(wanted) - len(missing), title, shown)
+        title = f"{translator.name} to {language}"
+        bar = ProgressBar(len(wanted), "texts", len(wanted) - len(missing), title, hidden=not missing)
         name = re.sub(r"[^\w.-]", "-", f"{translator.name}-{language}.lock")
         busy = f"Another process is translating to {language} with {translator.name} (--store {folder})"
         lock = file_lock(folder / name, busy) if missing and translator.cached else nullcontext()

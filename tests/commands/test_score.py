@@ -292,7 +292,7 @@ def test_power_needs_no_model(gest: Gest) -> None:
     ("arguments", "code", "message"),
     [
         (("bert", "--config", "en,sk_pair"), 2, "Did you mean 'sk_pairs'?"),
-        (("bert", "--templates", "mine.json"), 2, "extended, or an existing JSON file"),
+        (("bert", "--templates", "mine.json"), 2, "'extended' or an existing JSON file"),
         (("bert", "--limit", "0"), 2, "--limit"),
         (("bert", "--device", "abacus"), 2, "The device 'abacus' cannot be used"),
         (("bert", "--revision", "main"), 2, "'bert' is a local model; only models on the Hub have revisions"),

@@ -96,7 +96,7 @@ def test_pairs_of_one_source_are_one_sample(runs: dict[str, Run]) -> None:
     assert reliability_of(doubled)["reliability"] == pytest.approx(found["reliability"], nan_ok=True)
     assert set(found["unavailable"]) == {"creators", "confounders"}
     assert "template_agreement" not in found
-    assert row_of(run, "creators")["meaning"].startswith("not available: the creators are known for en")
+    assert row_of(run, "creators")["meaning"].startswith("not available: only sentences of en")
 
 
 def test_creators_are_joined_by_the_sentence(runs: dict[str, Run]) -> None:

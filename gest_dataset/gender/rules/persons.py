@@ -33,8 +33,7 @@ def predicative(c: Context) -> bool:
         return False
     if _is_wished(c, others) or (before is not None and grammar.linking_verbs.fullmatch(before.form)):
         return True
-    speaker = grammar.auxiliaries or grammar.pronouns
-    return has_form(others, speaker) and not any(
+    return has_form(others, grammar.auxiliaries or grammar.pronouns) and not any(
         # *убеден вегетарианец*: a participle just before the noun describes it
         _predicates(c, other) and not (other.id == c.token.id - 1 and other.verb_form == "Part")
         for other in others

@@ -269,9 +269,8 @@ def _open_model(model: Any, settings: AskSettings) -> Model:
     """A served model, or a loaded causal model with a chat template."""
     if settings.endpoint is not None:
         return connect(settings.endpoint, model, connections=settings.connections)
-    loaded = load_model(
-        model, Settings(device=settings.device, dtype=settings.dtype, revision=settings.revision)
-    )
+    placed = {name: getattr(settings, name) for name in ("device", "dtype", "revision")}
+    loaded = load_model(model, Settings(**placed))
     if loaded.kind != CAUSAL or not loaded.tokenizer.chat_template:
         raise ModelError(f"{loaded.name} is not a causal model with a chat template. Use `gest score`.")
     return loaded

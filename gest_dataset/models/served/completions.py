@@ -72,8 +72,7 @@ def request_values(
     else:
         body |= {"max_tokens": 1, "logprobs": able.top_tokens}
     body |= {"model": model, "prompt": prompts if len(prompts) > 1 else prompts[0]}
-    response = client.request(COMPLETIONS, body)
-    choices = check_response(response, model, client.address)
+    choices = check_response(client.request(COMPLETIONS, body), model, client.address)
     choices.sort(key=lambda choice: choice.get("index", 0))
     if [choice.get("index", 0) for choice in choices] != list(range(len(items))):
         raise ScoringError(f"{client.address} did not return one choice for each of {len(items)} prompts.")
@@ -104,7 +103,7 @@ def _values(item: Item, logprobs: Mapping[str, Any], able: Capabilities, texts: 
     if item.targets:
         tops = logprobs["top_logprobs"][0]
         if not tops:
-            raise ValueError("there are no next tokens")
+            raise ValueError("`top_logprobs` is empty")
         by_id = any(token.startswith(_TOKEN_ID) for token in tops)
         names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "") for target in item.targets]
         return np.array([_log_probability(tops.get(name)) for name in names])
