@@ -6,7 +6,7 @@ For each model and sentence k:
     e_k = 1 for a stereotype about men, -1 for one about women
     m   = the midpoint between the mean of x over stereotypes about men and that over stereotypes about women
     s   = the standard deviation of x within stereotypes
-    z_k = e_k (x_k - m) / s     positive if the model scores the sentence towards its stereotype
+    z_k = e_k (x_k - m) / s     positive if it leans towards the sentence's stereotype
 
 The quality of a sentence is a t-test of z over families of models (its mean in each family): `towards` or
 `against` its stereotype where the false discovery rate is 5 %, else `undetermined`. A model is compared only

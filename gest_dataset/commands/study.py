@@ -142,7 +142,7 @@ def translate_stereoset(
     limit: int | None = None,
     **loading: Any,
 ) -> None:
-    """Translate both tests of StereoSet, as configs stereoset_LANG_….
+    """Translate both tests of StereoSet and write the configs stereoset_LANG_….
 
     Rules check the translations; problems.csv lists what they find, and unusable samples are left out. To
     replace or confirm translations, fill in the column [bold]correction[/bold] of problems.csv and pass the

@@ -270,7 +270,7 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     highest = max(vocabulary.values())
     if size is not None and highest >= size:
         raise ModelError(
-            f"{name!r} has {size} embeddings; the tokenizer has ids up to {highest}. Use the model's own."
+            f"{name!r} has {size} embeddings; the tokenizer's ids reach {highest}. Use the model's tokenizer."
         )
 
 

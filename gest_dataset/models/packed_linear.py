@@ -6,7 +6,9 @@ gives the same values up to rounding. The layers are packed for the time of a ru
 its own weights again, bit for bit.
 """
 
+import ctypes
 import logging
+import sys
 import timeit
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -29,6 +31,8 @@ _TOLERANCE = 1e-5  # relative to the largest value
 _ROWS = 1024  # of a typical batch, for which oneDNN chooses the layout
 _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
 _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
+# glibc keeps the memory of freed weights, in pieces that the packed ones do not fit, unless it is asked to return it
+_return_memory = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 @contextmanager
@@ -85,6 +89,8 @@ def _packed(layer: Any) -> Iterator[None]:
     packed = _pack(plain)
     weight.data, plain = plain.new_empty(0), None
     layer.forward = partial(_linear, weight=packed, bias=layer.bias)
+    if _return_memory:
+        _return_memory(0)
     try:
         yield
     finally:

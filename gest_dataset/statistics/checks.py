@@ -112,7 +112,7 @@ def unit_codes(units: Sequence[Any] | npt.NDArray[Any] | None, **inputs: Sequenc
         raise DataError(f"units and the samples differ in length ({len(units)} vs {number}).")
     codes, names = pd.factorize(pd.Series(as_list(units), dtype=object))
     if (codes < 0).any():
-        raise DataError.at("units", f"index {codes.argmin()}", "this does not name a unit (a text or number)")
+        raise DataError.at("units", f"index {codes.argmin()}", "the unit is missing; give a text or a number")
     return None if len(names) == number else codes.astype(np.int64)
 
 

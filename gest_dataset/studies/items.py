@@ -5,8 +5,8 @@ Each stereotype is compared with the midpoint between the two genders:
     e (ln q_i - m) / s     with e = 1 for a stereotype about men, -1 for one about women
 
 where m is the mean of ln q_f and ln q_m, and s the standard deviation of scores within stereotypes. And g_s
-is computed again without the sentences that published models of other families score against their stereotype
-(config `item_quality`), as a sensitivity analysis: the result of a model is that of all sentences.
+is computed again without the sentences for which the scores of published models of other families lean
+against the stereotype (config `item_quality`), as a sensitivity analysis: the result of a model is that of all sentences.
 """
 
 from collections.abc import Mapping

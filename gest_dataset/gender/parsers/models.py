@@ -102,7 +102,7 @@ def open_trankit(language: str, model: Path | None) -> Parser:
         if not taggers:
             raise ConfigError(
                 f"{model} has no Trankit pipeline. Give the save_dir that TPipeline was trained with (it has "
-                f"{EMBEDDING}/customized), or no model for the published pipeline."
+                f"{EMBEDDING}/customized), or omit the model to use the published pipeline."
             )
         name, directory, embedding = taggers[0].parent.name, model, taggers[0].parent.parent.name
         trained = sha256(taggers[0].read_bytes())

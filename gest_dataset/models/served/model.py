@@ -127,7 +127,7 @@ class ServedModel:
         before = cache.get([key]).get(key, now)
         if len(before) != len(now) or not np.allclose(before, now, rtol=0, atol=_DRIFT):
             problem = f"The run in {cache.path.parent} used another model under the name {self.name!r}"
-            raise OutputError(f"{problem}: the server's values of the same text have changed. {CHOOSE}")
+            raise OutputError(f"{problem}: its scores for the same text have changed. {CHOOSE}")
         cache.put({key: before})
         keys = {item: cache_key("item", item.ids, item.targets) for item in items}
         cached = cache.get(keys.values())
