@@ -31,8 +31,7 @@ _TOLERANCE = 1e-5  # relative to the largest value
 _ROWS = 1024  # of a typical batch, for which oneDNN chooses the layout
 _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
 _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
-# glibc keeps the memory of freed weights, in pieces that the packed ones do not fit, unless it is asked to return it
-_return_memory = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 @contextmanager
@@ -89,14 +88,21 @@ def _packed(layer: Any) -> Iterator[None]:
     packed = _pack(plain)
     weight.data, plain = plain.new_empty(0), None
     layer.forward = partial(_linear, weight=packed, bias=layer.bias)
-    if _return_memory:
-        _return_memory(0)
+    _return_memory()
     try:
         yield
     finally:
         del layer.forward
         dense = packed.to_dense()
+        del packed
         weight.data = dense.t().contiguous() if transposed else dense
+        _return_memory()
+
+
+def _return_memory() -> None:
+    """Return the memory of freed weights to the system: glibc keeps it, in pieces that others do not fit."""
+    if _malloc_trim:
+        _malloc_trim(0)
 
 
 def _pack(weight: Tensor) -> Tensor:

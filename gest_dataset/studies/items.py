@@ -6,7 +6,8 @@ Each stereotype is compared with the midpoint between the two genders:
 
 where m is the mean of ln q_f and ln q_m, and s the standard deviation of scores within stereotypes. And g_s
 is computed again without the sentences for which the scores of published models of other families lean
-against the stereotype (config `item_quality`), as a sensitivity analysis: the result of a model is that of all sentences.
+against the stereotype (config `item_quality`). That is a sensitivity analysis: the result of a model is that
+of all sentences.
 """
 
 from collections.abc import Mapping
