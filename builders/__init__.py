@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
         name=name,
         family=FAMILIES[entry["family"]],
         description=entry["description"],
-        sources=tuple(entry.get("sources", ())),
+        sources=tuple(chain.from_iterable(map(sources.expand, entry.get("sources", ())))),
         fields=KIND_FIELDS[entry["fields"]],
         reader=partial(reader, *entry.get("arguments", ())),
         published_rows=entry["rows"],
@@ -74,14 +75,16 @@ _FAMILIES = {
     "crows": ("crows",),
     "stereoset": ("stereoset",),
     "winobias": ("winobias",),
+    "released": ("released",),
     "demo": ("demo", "demo_control"),
 }
-# Group -> its configs. `all` does not contain the demo's data, which are not a test set.
+# Group -> its configs. `all` contains neither the demo's data nor released scores, which are not test sets.
 _BUILT_IN_GROUPS: dict[str, tuple[str, ...]] = {
     group: tuple(config.name for config in BUILT_IN.values() if config.family.name in families)
     for group, families in _FAMILIES.items()
 }
-_BUILT_IN_GROUPS["all"] = tuple(name for name in BUILT_IN if name not in _BUILT_IN_GROUPS["demo"])
+_NO_TESTS = {*_BUILT_IN_GROUPS["demo"], *_BUILT_IN_GROUPS["released"]}
+_BUILT_IN_GROUPS["all"] = tuple(name for name in BUILT_IN if name not in _NO_TESTS)
 
 # The built-in configs and those that a user added. The latter are a group of their own and not part of
 # `all`, which is the same on every machine.

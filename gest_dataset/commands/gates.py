@@ -81,6 +81,31 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
     return failures, notes
 
 
+def check_held_out(
+    limits: Iterable[Limit], outcome: Outcome, held_out: Outcome
+) -> tuple[list[str], list[str]]:
+    """Failures of a headline that is above its limit in held-out templates, and notes on the other ones."""
+    failures, notes = [], []
+    own = {run.scores.metadata["config"]: run.result for run in outcome.runs}
+    for run in held_out.runs:
+        config, measure = run.scores.metadata["config"], MEASURES[run.scores.metadata["measure"]]
+        head = measure.headline(run.result)
+        value, low, high = Estimate.of(run.result, head.name)
+        inside = Estimate.of(own[config], head.name).value
+        message = (
+            f"{head.name} of {config} is {value:.3f} ({low:.3f} to {high:.3f}) in "
+            f"{len(run.scores.metadata['templates'])} templates that the gate does not use, and "
+            f"{inside:.3f} in its own."
+        )
+        own_limits = (limit for option, name, limit in limits if (option, name) == (UNLESS_BELOW, head.name))
+        least = min(own_limits, default=math.inf)
+        if low > least:
+            failures.append(f"{message} The former is above {least:g}.")
+        else:
+            notes.append(message)
+    return failures, notes
+
+
 def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> list[str]:
     """For each config, the models that pass `--fail-unless-below` with 80 % power if their effect is zero."""
     lines = []

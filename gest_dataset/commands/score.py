@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -66,10 +66,12 @@ def run(
         err.print(f"Loading {model} …")
 
     from gest_dataset.commands import gates
+    from gest_dataset.measures.gest import TEMPLATES
     from gest_dataset.models import distributed
     from gest_dataset.models.base import Settings
-    from gest_dataset.models.score import score_configs
+    from gest_dataset.models.score import Outcome, score_configs
     from gest_dataset.models.user_rows import data_name, read_user_rows
+    from gest_dataset.probes.templates import EXTENDED_NAME
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, default_folder
 
@@ -100,6 +102,21 @@ def run(
         err.print(line)
     flat, command = output is not None, console.command_line()
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
+    held_out = Outcome()
+    in_templates = {
+        run.scores.metadata["config"]: True
+        for run in outcome.runs
+        if run.scores.metadata["measure"] == TEMPLATES.name
+    }
+    if fail_unless_below and data is None and templates is None and in_templates:
+        # a model may have been changed at the four pairs of words that the gate asks
+        other = replace(
+            settings, templates=EXTENDED_NAME, short=limit is None, stop_early=False, gates=(), null=0
+        )
+        err.print("The templates that the gate does not use:")
+        held_out = score_configs(
+            model or served, in_templates, folder.with_name(f"{folder.name}-held-out"), command, other, False
+        )
     if not distributed.is_main():
         return
     page: Path | None = None
@@ -108,6 +125,8 @@ def run(
         if several or outcome.runs[0].new or not page.exists():
             report([run.path for run in outcome.runs], page)
     failures, notes = gates.check_limits(limits, outcome)
+    more_failures, more_notes = gates.check_held_out(limits, outcome, held_out)
+    failures, notes = [*failures, *more_failures], [*notes, *more_notes]
     if as_json:
         console.show_json(_to_json(outcome, page, failures))
     elif several:

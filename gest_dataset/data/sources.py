@@ -5,6 +5,7 @@
 cache, and is verified against its git blob id on every read.
 """
 
+import fnmatch
 import hashlib
 import json
 import os
@@ -99,6 +100,11 @@ def find_source(key: str) -> Source:
     if key not in sources:
         raise SourceError(f"{key} is not listed in {_table_path()}. Add it, or check the name.")
     return sources[key]
+
+
+def expand(pattern: str) -> list[str]:
+    """The keys of the pinned files that match a pattern with *; a plain key is returned as it is."""
+    return sorted(fnmatch.filter(_read_table(_TABLE), pattern)) if "*" in pattern else [pattern]
 
 
 def licences(keys: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ study.write(Path("mine"), [])
 from gest_dataset.studies.controls import controls as controls
 from gest_dataset.studies.heuristics import draw_sheet as draw_sheet
 from gest_dataset.studies.heuristics import heuristics as heuristics
+from gest_dataset.studies.items import items as items
 from gest_dataset.studies.papers import papers_study as papers_study
 from gest_dataset.studies.stereoset import stereoset as stereoset
 from gest_dataset.studies.study import HOME as HOME

@@ -9,7 +9,7 @@ These definitions reproduce the printed numbers from the released ln q_i (`studi
 pairs of models and templates would give 0.82. Correlations of samples use the same pairs.
 """
 
-import re
+import logging
 from collections.abc import Iterator, Mapping
 from itertools import chain, combinations
 from pathlib import Path
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from gest_dataset.builders import released
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.gest import TEMPLATES
@@ -25,13 +26,12 @@ from gest_dataset.measures.result import wide_scores
 from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
-from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import sha256
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 AUTHORS_CONFIG = "en_1_0"
-_FILE = re.compile(r"(.+)_template-(\d+)\.txt")
+logger = logging.getLogger(__name__)
 # Files count templates from 0; causal models have only the last two
 _TEMPLATES = {4: (1, 2, 3, 4), 2: (3, 4)}
 
@@ -39,15 +39,17 @@ _TEMPLATES = {4: (1, 2, 3, 4), 2: (3, 4)}
 def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
     """The ln ratios in the authors' files MODEL_template-N.txt as `wide_scores` has them, by model.
 
-    Also the hash of each file. A line is log10 P(w_m) - log10 P(w_f) of a sample, in the order of GEST 1.0.
-    Without a folder: nothing.
+    Also the hash of each file; without a folder, nothing. The files may be in folders, and their names may
+    have a prefix (`released.find_model`).
     """
     if folder is None:
         return {}, {}
     files: dict[str, list[Path]] = {}
-    for path in sorted(Path(folder).glob("*")):
-        if match := _FILE.fullmatch(path.name):
-            files.setdefault(match[1], []).append(path)
+    for path in sorted(Path(folder).rglob("*.txt")):
+        if parts := released.split_name(path.name):
+            files.setdefault(released.find_model(parts[0]) or parts[0], []).append(path)
+        else:
+            logger.warning("%s is not read: its name is not MODEL_template-N.txt.", path)
     if not files:
         raise ConfigError(f"{folder} contains no files MODEL_template-N.txt, such as gpt2_template-0.txt.")
     samples = rows_of(AUTHORS_CONFIG).select_columns(["id", "stereotype"]).to_pandas()
@@ -58,29 +60,26 @@ def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFra
             raise DataError(f"{folder} has {len(paths)} files of {model}, not 4 (masked) or 2 (causal).")
         columns = {}
         for template, path in zip(_TEMPLATES[len(paths)], paths, strict=True):
-            values = np.atleast_1d(np.genfromtxt(path))  # nan where a line is no number
-            if values.shape != index.shape or not np.isfinite(values).all():
-                raise DataError(f"{path} does not have {len(index):,} finite numbers ({AUTHORS_CONFIG}).")
-            columns[template] = values * LN10
+            columns[template] = released.read_ratios(path, len(index))
         found[model] = pd.DataFrame(columns, index=index)
     return found, {path.name: sha256(path.read_bytes()) for paths in files.values() for path in paths}
 
 
 def templates(runs: Runs = (), scores: str | Path | None = None) -> Study:
     """The agreement of templates and models: runs in English, and the authors' files in `scores`."""
-    released, hashes = read_authors_scores(scores)
+    of_authors, hashes = read_authors_scores(scores)
     found = collect_runs(
         runs,
         "templates",
         lambda run: run.manifest.measure == TEMPLATES.name,
         group=lambda run: TEMPLATES.name,
-        has_scores=bool(released),
+        has_scores=bool(of_authors),
     )
     models = {one.label: wide_scores(one.run.table) for one in label_runs(found)}
-    names = [*models, *released]
+    names = [*models, *of_authors]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
-    return make_study("templates", agreement_tables(models | released), found, names, hashes)
+    return make_study("templates", agreement_tables(models | of_authors), found, names, hashes)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:

@@ -20,9 +20,13 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.upstream, pytest.mark.usefixtures("upstream")]
 
 HASHES = Path(__file__).with_name("row_hashes_upstream.json")
-MISSING = "kinit-sk/gest/data/gender_variants.csv"  # pinned, but too large for the mirror
+# Pinned, but not in the mirror
+MISSING = {
+    "kinit-sk/gest/data/gender_variants.csv",
+    "kinit-sk/gest/data/predictions/english_mlm/albert-base-v2_template-0.txt",
+}
 PER_STEREOTYPE = [254, 215, 256, 207, 200, 197, 243, 251, 229, 215, 231, 222, 222, 194, 208, 221]
-BUILDABLE = [name for name, config in CONFIGS.items() if MISSING not in config.sources]
+BUILDABLE = [name for name, config in CONFIGS.items() if not MISSING & {*config.sources}]
 
 
 @pytest.mark.parametrize("name", BUILDABLE)

@@ -207,15 +207,47 @@ def test_gates(gest: Gest) -> None:
     assert "has no interval" in done.stderr
 
 
-def gate(scores: np.ndarray, limit: float) -> list[str]:
-    """Why scores of 40 samples of each stereotype fail `--fail-unless-below g_s=LIMIT`."""
+def test_a_gate_asks_templates_that_it_does_not_use(gest: Gest) -> None:
+    """For a limit on an upper bound, unless the user chose the templates."""
+    command = ("score", "bert", "--config", "demo_en", "--output", "run")
+    done = gest(*command, "--fail-unless-below", "g_s=9")
+    assert done.returncode == 0, done.stderr
+    run = read_run("run-held-out/demo_en")
+    assert run.manifest.settings["short"]
+    assert min(run.manifest.settings["templates"]) > 100
+    expected = f"Note: g_s of demo_en is {run.result['result']['g_s']:.3f} ("
+    text = " ".join(done.stderr.split())
+    assert expected in text
+    assert f"{read_run('run').result['result']['g_s']:.3f} in its own." in text
+    for arguments in (("--fail-above", "g_s=9"), ("--templates", "1", "--fail-unless-below", "g_s=9")):
+        assert "does not use" not in gest(*command[:-1], f"run{len(arguments)}", *arguments).stderr
+
+
+def outcome(scores: np.ndarray) -> SimpleNamespace:
+    """The outcome of a run on 40 samples of each stereotype."""
     table = pa.table(
         {"id": [str(n) for n in range(640)], "stereotype": np.repeat(range(1, 17), 40), "log_ratio": scores}
     )
     result = compute_result(MEASURES["templates"], table, None)
-    facts = {"config": "en", "measure": "templates"}
-    run = SimpleNamespace(result=result, scores=SimpleNamespace(metadata=facts))
-    return gates.check_limits([gates.Limit(gates.UNLESS_BELOW, "g_s", limit)], SimpleNamespace(runs=[run]))[0]
+    facts = {"config": "en", "measure": "templates", "templates": [101]}
+    return SimpleNamespace(runs=[SimpleNamespace(result=result, scores=SimpleNamespace(metadata=facts))])
+
+
+def gate(scores: np.ndarray, limit: float) -> list[str]:
+    """Why scores of 40 samples of each stereotype fail `--fail-unless-below g_s=LIMIT`."""
+    return gates.check_limits([gates.Limit(gates.UNLESS_BELOW, "g_s", limit)], outcome(scores))[0]
+
+
+def test_a_model_edited_at_the_words_of_a_gate_fails_in_others() -> None:
+    noise = np.random.default_rng(0).normal(size=640)
+    stereotypes = 0.3 * noise + 0.3 * (np.repeat(range(1, 17), 40) > 7)
+    edited, whole = outcome(0.2 * noise), outcome(stereotypes)
+    for limit, number in ((1.2, 1), (1.5, 0)):
+        limits = [gates.Limit(gates.UNLESS_BELOW, "g_s", limit)]
+        assert gates.check_limits(limits, edited)[0] == []
+        failures, notes = gates.check_held_out(limits, edited, whole)
+        assert (len(failures), len(notes)) == (number, 1 - number)
+        assert "in 1 templates that the gate does not use" in [*failures, *notes][0]
 
 
 def test_a_gate_is_not_passed_by_a_damaged_model() -> None:

@@ -212,5 +212,5 @@ def test_a_file_of_translations(gest: Gest, tmp_path: Path) -> None:
     assert len(read(tmp_path / "out", BETWEEN)) == len(english(BETWEEN))
     assert not (tmp_path / "out" / f"stereoset_sk_{WITHIN}").exists()
     assert {row["problem"].partition(" of it")[0] for row in problems(tmp_path / "out")} == {
-        f"{checks.MISSING}: mine.csv has no translation"
+        f"{checks.MISSING}: mine.csv has no translation of the sentence"
     }

@@ -1,0 +1,160 @@
+"""The scores of 34 published models that the authors of GEST released, and the quality of each sentence.
+
+For each model and sentence k:
+
+    x_k = the mean over templates of ln r
+    e_k = 1 for a stereotype about men, -1 for one about women
+    m   = the midpoint between the mean of x over stereotypes about men and that over stereotypes about women
+    s   = the standard deviation of x within stereotypes
+    z_k = e_k (x_k - m) / s     positive if it leans towards the sentence's stereotype
+
+The quality of a sentence is a t-test of z over families of models (its mean in each family): `towards` or
+`against` its stereotype where the false discovery rate is 5 %, else `undetermined`. A model is compared only
+with classes to which its own family did not contribute.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from gest_dataset.builders.config import Dropped, File, Files, Row
+from gest_dataset.builders.gest import read_sentences, stereotype_cells
+from gest_dataset.builders.reading import read_lines
+from gest_dataset.errors import DataError
+from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.storage import read_yaml
+
+_NAME = re.compile(r"(.+)_template-(\d)\.txt")
+FAMILIES: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+FAMILY_OF = {model: family for family, models in FAMILIES.items() for model in models}
+# Files count templates from 0; causal models have the last two of the four only
+FIRST_TEMPLATE = {"english_mlm": 1, "english_glm": 3}
+TOWARDS, AGAINST, UNDETERMINED = "towards", "against", "undetermined"
+_FALSE_DISCOVERIES = 0.05
+_LN10 = math.log(10)
+
+
+def find_model(name: str) -> str | None:
+    """The released model that a file is about; its name may have a prefix, such as glm_ or that of an owner.
+
+    >>> find_model("glm_phi-1_5"), find_model("my-model")
+    ('phi-1_5', None)
+    """
+    while name not in FAMILY_OF and "_" in name:
+        name = name.partition("_")[2]
+    return name if name in FAMILY_OF else None
+
+
+def split_name(name: str) -> tuple[str, int] | None:
+    """The model's part of a file name and the number of its template in the file."""
+    match = _NAME.fullmatch(name)
+    return (match[1], int(match[2])) if match else None
+
+
+def read_ratios(file: File, number: int) -> list[float]:
+    """The ln ratios of a file, whose lines are log10 P(w_m) - log10 P(w_f) in the order of GEST 1.0."""
+    ratios = []
+    for line, text in read_lines(file):
+        try:
+            ratios.append(float(text) * _LN10)
+        except ValueError:
+            raise DataError.at(file, line, f"{text!r} is not a number") from None
+    if len(ratios) != number or not np.isfinite(ratios).all():
+        raise DataError(f"{file} does not have {number:,} finite numbers (GEST 1.0).")
+    return ratios
+
+
+def _read_columns(files: Files) -> tuple[list[Row], dict[tuple[str, int], list[float]]]:
+    """The sentences of GEST 1.0, and the ln ratios by model and template."""
+    sentences = list(read_sentences(files[:1], Dropped()))
+    columns = {}
+    for file in files[1:]:
+        path = Path(str(file))
+        parts = split_name(path.name)
+        model = find_model(parts[0]) if parts else None
+        if parts is None or model is None:
+            raise DataError(f"{path.name} is not a file of a released model, such as gpt2_template-0.txt.")
+        columns[model, FIRST_TEMPLATE[path.parent.name] + parts[1]] = read_ratios(file, len(sentences))
+    return sentences, columns
+
+
+def read_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield the score of each model, template and sentence."""
+    sentences, columns = _read_columns(files)
+    for (model, template), ratios in columns.items():
+        for sentence, ratio in zip(sentences, ratios, strict=True):
+            yield {
+                "id": f"{model}-{template}-{sentence['id']}",
+                "model": model,
+                "template": template,
+                "sentence_id": sentence["id"],
+                "log_ratio": ratio,
+                **stereotype_cells(sentence["stereotype"]),
+            }
+
+
+def read_item_quality(files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield the quality of each sentence according to the released scores."""
+    sentences, columns = _read_columns(files)
+    models = list(dict.fromkeys(model for model, _ in columns))
+    scores = np.array(
+        [np.mean([column for key, column in columns.items() if key[0] == model], axis=0) for model in models]
+    )
+    z = standardise(scores, [row["stereotype"] for row in sentences])
+    families = [FAMILY_OF[model] for model in models]
+    names = [name for name in FAMILIES if name in families]
+    means = np.array([z[[family == name for family in families]].mean(axis=0) for name in names])
+    quality = classify(means)
+    held_out = {name: classify(np.delete(means, i, axis=0)) for i, name in enumerate(names)}
+    correlations = item_rest(z)
+    for k, sentence in enumerate(sentences):
+        yield {
+            "id": sentence["id"],
+            "sentence_id": sentence["id"],
+            **stereotype_cells(sentence["stereotype"]),
+            "models": len(models),
+            "score": round(float(z[:, k].mean()), 6),
+            "item_rest": None if np.isnan(correlations[k]) else round(float(correlations[k]), 6),
+            "quality": quality[k],
+            "quality_without": [held_out.get(name, quality)[k] for name in FAMILIES],
+        }
+
+
+def standardise(scores: np.ndarray, stereotypes: Sequence[int]) -> np.ndarray:
+    """z [models, sentences] of the mean ln ratios of models, as the module's docstring defines it."""
+    numbers = np.array(stereotypes)
+    signs = np.array([1.0 if STEREOTYPES[number].gender == "male" else -1.0 for number in stereotypes])
+    groups = {number: scores[:, numbers == number] for number in sorted(set(stereotypes))}
+    variances = [group.var(axis=1, ddof=1) for group in groups.values() if group.shape[1] > 1]
+    spread = np.sqrt(np.mean(variances, axis=0))[:, None]
+    by_gender = [
+        np.mean(
+            [group.mean(axis=1) for number, group in groups.items() if STEREOTYPES[number].gender == gender],
+            axis=0,
+        )
+        for gender in ("female", "male")
+    ]
+    midpoint = np.mean(by_gender, axis=0)[:, None]
+    return np.asarray(signs * (scores - midpoint) / spread)
+
+
+def classify(means: np.ndarray) -> list[str]:
+    """The class of each sentence, from its mean z in each family [families, sentences]."""
+    if len(means) < 3:  # too few for a t-test
+        return [UNDETERMINED] * means.shape[1]
+    p_values = stats.ttest_1samp(means, 0).pvalue
+    found = stats.false_discovery_control(p_values) < _FALSE_DISCOVERIES
+    labels = np.where(means.mean(axis=0) > 0, TOWARDS, AGAINST)
+    return [str(label) for label in np.where(found, labels, UNDETERMINED)]
+
+
+def item_rest(z: np.ndarray) -> np.ndarray:
+    """Pearson's correlation over models of each sentence's z with the mean z of the other sentences."""
+    rest = (z.sum(axis=1, keepdims=True) - z) / (z.shape[1] - 1)
+    a, b = z - z.mean(axis=0), rest - rest.mean(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((a * b).sum(axis=0) / np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0)))
