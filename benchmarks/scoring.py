@@ -37,8 +37,8 @@ PARTS = ("prefix", "bfloat16", "quadruplets")
 # Padded tokens in a batch of the bare encoder, of which the best is taken
 BUDGETS = {"cpu": (256, 512, 1024, 2048), "cuda": (8192, 32768, 131072)}
 TARGETS = {
-    "xlm-roberta-base": {"naive": 12.0, "minicons": 3.0, "floor": 1.2},
-    "bert-base": {"naive": 5.0, "minicons": 3.0, "floor": 1.2},
+    "xlm-roberta-base": {"naive": 30.0, "minicons": 9.0, "floor": 0.55, "megabytes": 150},
+    "bert-base": {"naive": 11.0, "minicons": 9.0, "floor": 0.55, "megabytes": 150},
     "gpt2": {"naive": 5.5, "minicons": 3.0, "floor": 1.2},
     "gpt2-prefix": {"pairs": 1.3, "intersentence": 1.6},
     "xlm-roberta-base-bfloat16": {"float32": 1.7},
@@ -192,8 +192,8 @@ def measure(name: str, number: int, rounds: int, device: str) -> dict[str, Any]:
     )
     run = lambda data, **kwargs: gest_dataset.score((model, tokenizer), data, device=device, **kwargs)  # noqa: E731
     few, some = sentences[: max(8, number // 12)], sentences[: max(16, number // 4)]
+    run(rows.select(range(8)))  # imports and kernels are not the model's memory
     with PeakMemory(device) as memory:
-        run(rows.select(range(8)))
         run(rows)
     contenders = {
         "ours": lambda: run(rows),

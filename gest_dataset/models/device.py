@@ -1,6 +1,8 @@
 """Where a model runs and in which number type: one device, several devices, or quantised."""
 
+import ctypes
 import logging
+import sys
 import tempfile
 import weakref
 from collections.abc import Callable
@@ -21,6 +23,13 @@ QUANTIZATIONS: dict[str, dict[str, Any]] = {
     "8bit": {"load_in_8bit": True},
     "4bit": {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
 }
+_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+
+
+def return_memory() -> None:
+    """Return freed memory to the system: glibc keeps it, in pieces that other tensors do not fit."""
+    if _malloc_trim:
+        _malloc_trim(0)
 
 
 def pick_device(requested: str) -> torch.device:

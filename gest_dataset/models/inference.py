@@ -19,6 +19,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ScoringError
 from gest_dataset.models import distributed, prefix_sharing
 from gest_dataset.models.base import LogProbs, Passes
+from gest_dataset.models.device import return_memory
 from gest_dataset.models.forward_passes import Pass, Scorer
 from gest_dataset.models.prefix_sharing import Row
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
@@ -172,12 +173,16 @@ def _compute(
             uncommitted |= new
             bar.update(len(new))
             now = time.monotonic()
-            if cache is not None and (now - last_commit >= COMMIT_SECONDS or not missing):
+            if now - last_commit < COMMIT_SECONDS and missing:
+                continue
+            last_commit = now
+            return_memory()
+            if cache is not None:
                 state.merge(scorer.notes, scorer.dtypes)
                 spent = {"seconds": state.seconds + now - started}
                 texts = {key: b64encode(array.tobytes()).decode() for key, array in uncommitted.items()}
                 cache.put({**texts, state_key: asdict(state) | spent})
-                uncommitted, last_commit = {}, now
+                uncommitted = {}
     for notes, dtypes in distributed.gather((scorer.notes, scorer.dtypes)):
         state.merge(notes, dtypes)
     return [computed[key] for key in keys], state

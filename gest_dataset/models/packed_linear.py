@@ -6,9 +6,7 @@ gives the same values up to rounding. The layers are packed for the time of a ru
 its own weights again, bit for bit.
 """
 
-import ctypes
 import logging
-import sys
 import timeit
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -22,7 +20,7 @@ from torch import Tensor, nn
 from torch.backends import mkldnn
 from transformers.pytorch_utils import Conv1D
 
-from gest_dataset.models.device import is_immovable
+from gest_dataset.models.device import is_immovable, return_memory
 from gest_dataset.probes.queries import Values
 
 logger = logging.getLogger(__name__)
@@ -31,7 +29,6 @@ _TOLERANCE = 1e-5  # relative to the largest value
 _ROWS = 1024  # of a typical batch, for which oneDNN chooses the layout
 _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
 _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
-_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
 
 
 @contextmanager
@@ -88,7 +85,7 @@ def _packed(layer: Any) -> Iterator[None]:
     packed = _pack(plain)
     weight.data, plain = plain.new_empty(0), None
     layer.forward = partial(_linear, weight=packed, bias=layer.bias)
-    _return_memory()
+    return_memory()
     try:
         yield
     finally:
@@ -96,13 +93,7 @@ def _packed(layer: Any) -> Iterator[None]:
         dense = packed.to_dense()
         del packed
         weight.data = dense.t().contiguous() if transposed else dense
-        _return_memory()
-
-
-def _return_memory() -> None:
-    """Return the memory of freed weights to the system: glibc keeps it, in pieces that others do not fit."""
-    if _malloc_trim:
-        _malloc_trim(0)
+        return_memory()
 
 
 def _pack(weight: Tensor) -> Tensor:
