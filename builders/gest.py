@@ -68,7 +68,7 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
     def vote(columns: dict[str, str], cells: dict[str, str], line: int) -> str:
         marked = [label for column, label in columns.items() if cells[column].strip()]
         if len(marked) != 1:
-            raise DataError.at(file, line, f"{len(marked)} votes in {'/'.join(columns)}")
+            raise DataError.at(file, line, f"{len(marked)} votes in {'/'.join(columns)}, expected 1")
         return marked[0]
 
     for row, (line, cells) in enumerate(read_csv(file)):

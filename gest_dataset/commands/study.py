@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 HELP = """Rerun the studies of the papers on any models.
 
-A study reads finished runs (folders written by gest score). It prints the same tables as the papers, with
-the published numbers, and writes one page, and a CSV file of each table.
+Most studies read finished runs (folders written by gest score or gest masculine-rate). They print the same
+tables as the papers, with the published numbers, and write one page and a CSV file of each table.
 """
 _TYPES: dict[str, Any] = {
     "text": str | None,

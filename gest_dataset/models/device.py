@@ -38,10 +38,12 @@ def pick_device(requested: str) -> torch.device:
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    advice = f"The device {requested!r} cannot be used. Use auto, cuda, cuda:N, mps or cpu"
-    with convert_errors(lambda _: SettingError(f"{advice}.")):  # torch's list has devices without kernels
+    problem, advice = f"The device {requested!r} cannot be used", "Use auto, cuda, cuda:N, mps or cpu."
+    with convert_errors(
+        lambda _: SettingError(f"{problem}. {advice}")
+    ):  # torch lists devices without kernels
         device = torch.device(requested)
-    with convert_errors(lambda error: SettingError(f"{advice} ({describe_error(error)}).")):
+    with convert_errors(lambda error: SettingError(f"{problem} ({describe_error(error)}). {advice}")):
         torch.empty(0, device=device)
     return device
 

@@ -265,7 +265,9 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not any(letter.isalnum() for piece in vocabulary if piece not in added for letter in piece):
         found = f"only {len(tokenizer)} special tokens were found"
-        raise ModelError(f"{name!r} has no tokenizer: {found}. Put the model's tokenizer.json beside it.")
+        raise ModelError(
+            f"{name!r} has no tokenizer: {found}. Put the model's tokenizer.json into its folder."
+        )
     size = getattr(config.get_text_config(), "vocab_size", None)
     highest = max(vocabulary.values())
     if size is not None and highest >= size:

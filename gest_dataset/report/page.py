@@ -220,7 +220,7 @@ def plot(found: RunResult) -> Figure:
     """The main figure of a result."""
     panel = _main_panel(_as_run(found))
     if panel is None:
-        raise DataError("Too few samples have a score for a figure.")
+        raise DataError("There are too few scored samples to draw a figure.")
     return panel.figure
 
 

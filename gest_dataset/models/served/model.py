@@ -190,7 +190,8 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
             return tokenizer, [f"the server has no /tokenize, so nothing checks that {name} is its tokenizer"]
         ids = list(tokenizer.backend_tokenizer.encode(text).ids)
         if ids != response["tokens"]:
-            raise ModelError(f"{name} is not the tokenizer of {client.address}: {text!r} differs. {advice}")
+            problem = f"{name} is not the tokenizer of {client.address}: they tokenize {text!r} differently"
+            raise ModelError(f"{problem}. {advice}")
     return tokenizer, []
 
 
