@@ -199,7 +199,7 @@ def test_a_published_model_is_downloaded_once(
 def test_a_published_model_that_is_not_there(answers: dict[str, bytes | None], tmp_path: Path) -> None:
     answers |= {"new": None, "old": PAGE}
     with pytest.raises(
-        SourceError, match=r"(?s)status 404.*returned something other than a UDPipe model.*give its path as the model"
+        SourceError, match=r"(?s)status 404.*other than a UDPipe model.*give its path as the model"
     ):
         models.published_model("sk", tmp_path)
     assert not list(tmp_path.glob("*.udpipe"))
