@@ -173,7 +173,7 @@ class CheckedMetric(evaluate.Metric):
             fitting = [name for name, one in measures.items() if one and one.statistic is self.statistic]
             raise ConfigError(
                 f"{self.name} does not apply to {name}{f' ({measure.name})' if measure else ''}. Use it with "
-                f"{', '.join(fitting)}, or a dataset with the fields of one."
+                f"{', '.join(fitting)}, or a dataset that has the fields of one of them."
             )
         from gest_dataset.models.score import score  # imports torch
 

@@ -27,7 +27,8 @@ def run(
 
     The folder loads with [bold]datasets.load_dataset(DIR, CONFIG)[/bold], without this package. Upstream
     files are downloaded once and verified, or read from a mirror (GEST_MIRROR). Configs that are already
-    built are skipped. The configs of the demo (demo_...) are written only if you name them.
+    built are skipped. The demo's configs (demo_...) and the released scores (gest_scores_en, item_quality)
+    are written only if you name them.
     """
     from gest_dataset.builders import select_configs
 

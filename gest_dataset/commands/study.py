@@ -118,9 +118,9 @@ def nsp(
 ) -> None:
     """Fine-tune a causal, encoder-decoder or masked model to predict the next sentence.
 
-    Half of the pairs are consecutive sentences, half have a random sentence of another document. A document
-    is a row of a table, or a block of lines in a text file; every tenth one is held out for the test. The
-    output folder loads with [bold]gest score[/bold] and AutoModelForSequenceClassification.
+    It trains on pairs of sentences: half are consecutive; in the others, the second is from another document.
+    A document is a row of a table, or a block of lines in a text file; every tenth one is held out for the
+    test. The output folder loads with [bold]gest score[/bold] and AutoModelForSequenceClassification.
     """
     silence_libraries()
     from gest_dataset.studies.nsp import Plan, train

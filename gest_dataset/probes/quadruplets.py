@@ -78,7 +78,9 @@ def _keyword_queries(
     length = {field: len(slot) for field, slot in slots.items()}
     if "length-differences" in tokenizer.rules:
         if len({length[f"{text}_stereotype"] - length[f"{text}_antistereotype"] for text in _TEXTS}) != 1:
-            raise SkipSampleError("the two keywords differ by another number of tokens in the control")
+            raise SkipSampleError(
+                "the keywords' difference in tokens is not the same in the original and the control"
+            )
     else:
         for side in _SIDES:
             sizes = [length[f"{text}_{side}"] for text in _TEXTS]

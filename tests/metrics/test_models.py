@@ -79,7 +79,7 @@ OWN = {"id": ["1"], "masculine": ["a"], "feminine": ["b"], "word_index": [0], "s
         ),
         ("gest_stereotype_rate", "sk_translations", "does not apply to sk_translations. Use it with en,"),
         ("winobias_rate", Dataset.from_dict(OWN), r"does not apply to this dataset \(pairs\)"),
-        ("gest_control_bias", "sk_pairs", "crows_gender.*or a dataset with the fields of one"),
+        ("gest_control_bias", "sk_pairs", "crows_gender.*or a dataset that has the fields of one"),
         ("gest_control_bias", "crows_gendr", "Did you mean 'crows_gender'"),
         ("gest_masculine_rate", "sk_pairs", "not 'sk_pairs'. The languages are .*sk, "),
     ],
