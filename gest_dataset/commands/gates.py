@@ -84,13 +84,16 @@ def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], 
 def check_held_out(
     limits: Iterable[Limit], outcome: Outcome, held_out: Outcome
 ) -> tuple[list[str], list[str]]:
-    """Failures of a headline that is above its limit in held-out templates, and notes on the other ones."""
+    """Failures of headlines that are above their limit in held-out templates, and notes on the others."""
     failures, notes = [], []
     own = {run.scores.metadata["config"]: run.result for run in outcome.runs}
     for run in held_out.runs:
         config, measure = run.scores.metadata["config"], MEASURES[run.scores.metadata["measure"]]
         head = measure.headline(run.result)
         value, low, high = Estimate.of(run.result, head.name)
+        if math.isnan(low):
+            failures.append(f"{head.name} of {config} has no interval in the extended templates.")
+            continue
         inside = Estimate.of(own[config], head.name).value
         message = (
             f"{head.name} of {config} is {value:.3f} ({low:.3f} to {high:.3f}) in "

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -113,7 +114,8 @@ def run(
         other = replace(
             settings, templates=EXTENDED_NAME, short=limit is None, stop_early=False, gates=(), null=0
         )
-        err.print("The templates that the gate does not use:")
+        if distributed.is_main():
+            err.print("The templates that the gate does not use:")
         held_out = score_configs(
             model or served, in_templates, folder.with_name(f"{folder.name}-held-out"), command, other, False
         )
@@ -124,11 +126,12 @@ def run(
         page = (folder if several else outcome.runs[0].path) / REPORT
         if several or outcome.runs[0].new or not page.exists():
             report([run.path for run in outcome.runs], page)
-    failures, notes = gates.check_limits(limits, outcome)
-    more_failures, more_notes = gates.check_held_out(limits, outcome, held_out)
-    failures, notes = [*failures, *more_failures], [*notes, *more_notes]
+    failures, notes = map(
+        add, gates.check_limits(limits, outcome), gates.check_held_out(limits, outcome, held_out)
+    )
+    outcome.failed.update({f"{name} in the extended templates": e for name, e in held_out.failed.items()})
     if as_json:
-        console.show_json(_to_json(outcome, page, failures))
+        console.show_json(_to_json(outcome, held_out, page, failures))
     elif several:
         console.show_counts([_fields(run) for run in outcome.runs], "configs", 2, -1)
         for caveat in dict.fromkeys(caveat for run in outcome.runs for caveat in _caveats(run)):
@@ -231,17 +234,18 @@ def _show_run(run: "ScoredRun", verbose: bool) -> None:
     out.print(run.scores.signature, style="dim")
 
 
-def _to_json(outcome: "Outcome", page: Path | None, failures: Sequence[str]) -> Any:
+def _to_json(outcome: "Outcome", held_out: "Outcome", page: Path | None, failures: Sequence[str]) -> Any:
     from gest_dataset.storage import json_value
 
-    runs = []
-    for run in outcome.runs:
+    def to_json(run: "ScoredRun") -> dict[str, Any]:
         facts = run.scores.metadata
         entry = {"config": facts["config"], "path": str(run.path), "result": run.result}
-        runs.append({**entry, "signature": run.scores.signature, "metadata": facts})
+        return {**entry, "signature": run.scores.signature, "metadata": facts}
+
     return json_value(
         {
-            "runs": runs,
+            "runs": list(map(to_json, outcome.runs)),
+            "held_out": list(map(to_json, held_out.runs)),
             "report": str(page) if page else None,
             "left_out": outcome.left_out,
             "failed": {name: str(error) for name, error in outcome.failed.items()},

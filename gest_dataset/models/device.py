@@ -39,10 +39,8 @@ def pick_device(requested: str) -> torch.device:
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     problem, advice = f"The device {requested!r} cannot be used", "Use auto, cuda, cuda:N, mps or cpu."
-    with convert_errors(
-        lambda _: SettingError(f"{problem}. {advice}")
-    ):  # torch lists devices without kernels
-        device = torch.device(requested)
+    with convert_errors(lambda _: SettingError(f"{problem}. {advice}")):
+        device = torch.device(requested)  # whose list also has devices without kernels
     with convert_errors(lambda error: SettingError(f"{problem} ({describe_error(error)}). {advice}")):
         torch.empty(0, device=device)
     return device

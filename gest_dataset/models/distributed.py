@@ -4,11 +4,13 @@ Every process runs the same code on the same batches and computes every n-th of 
 the main process reads and writes runs; `on_main` gives its results to the others.
 """
 
+import logging
 import os
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar, cast
 
+from gest_dataset import progress
 from gest_dataset.errors import GestError, ScoringError, SettingError, convert_errors, describe_error
 
 T = TypeVar("T")
@@ -47,6 +49,8 @@ def join(device: str, device_map: Any = None) -> str:
     with convert_errors(_connection_lost):
         # gloo reports a process that died at once; NCCL would wait for it
         state = PartialState(cpu=not on_gpu, backend="gloo", timeout=_TIMEOUT)
+    if not state.is_main_process:
+        logging.getLogger(progress.__name__).setLevel(logging.WARNING)  # the main process reports it
     return str(state.device) if on_gpu else device
 
 

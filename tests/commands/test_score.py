@@ -15,11 +15,11 @@ import pytest
 
 from gest_dataset.builders import CONFIGS, GROUPS
 from gest_dataset.commands import gates, result_tables
-from gest_dataset.errors import ModelError, SourceError
+from gest_dataset.errors import ModelError, ScoringError, SourceError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.result import compute_result, with_verdict
-from gest_dataset.models import pretrained
+from gest_dataset.models import pretrained, score_run
 from gest_dataset.models import score as score_module
 from gest_dataset.models.forward_passes import LanguageModelScorer
 from gest_dataset.published.models import rank_among_published
@@ -219,6 +219,8 @@ def test_a_gate_asks_templates_that_it_does_not_use(gest: Gest) -> None:
     text = " ".join(done.stderr.split())
     assert expected in text
     assert f"{read_run('run').result['result']['g_s']:.3f} in its own." in text
+    (held_out,) = json.loads(gest(*command, "--fail-unless-below", "g_s=9", "--json").stdout)["held_out"]
+    assert held_out["result"]["g_s"] == run.result["result"]["g_s"]
     for arguments in (("--fail-above", "g_s=9"), ("--templates", "1", "--fail-unless-below", "g_s=9")):
         assert "does not use" not in gest(*command[:-1], f"run{len(arguments)}", *arguments).stderr
 
@@ -248,6 +250,28 @@ def test_a_model_edited_at_the_words_of_a_gate_fails_in_others() -> None:
         failures, notes = gates.check_held_out(limits, edited, whole)
         assert (len(failures), len(notes)) == (number, 1 - number)
         assert "in 1 templates that the gate does not use" in [*failures, *notes][0]
+    whole.runs[0].result["g_s_low"] = math.nan
+    ((failure,), notes) = gates.check_held_out(limits, edited, whole)
+    assert failure == "g_s of en has no interval in the extended templates."
+    assert not notes
+
+
+def test_a_config_that_fails_in_the_templates_of_a_gate_fails_it(
+    gest: Gest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several configs, one fails there only: the command does not pass."""
+    monkeypatch.setattr(gates, "check_held_out", lambda *given: ([], []))
+    compute = score_run.compute_scores
+
+    def fail_in_extended(model: Any, request: Any, cache: Any = None) -> Any:
+        if request.settings.short and request.name == "en":
+            raise ScoringError("planted")
+        return compute(model, request, cache)
+
+    monkeypatch.setattr(score_run, "compute_scores", fail_in_extended)
+    done = gest("score", "bert", "--config", "en,demo_en", "--output", "both", "--fail-unless-below", "g_s=9")
+    assert done.returncode == 1
+    assert "not scored: en in the extended templates\nplanted" in done.stderr
 
 
 def test_a_gate_is_not_passed_by_a_damaged_model() -> None:
