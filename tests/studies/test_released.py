@@ -68,7 +68,7 @@ def test_names_of_stereoset_files_say_model_and_method() -> None:
     assert parse_name("gpt2_GPT2LM_GPT2LM_d_it.json") is None
 
 
-@pytest.mark.parametrize("name", ["templates", "topical", "validity", "stereoset", "items"])
+@pytest.mark.parametrize("name", ["templates", "validity", "stereoset", "items"])
 def test_every_study_reads_complete_folders(folder: Path, flat: Path, name: str) -> None:
     """The two layouts and the pinned files give the same tables, and nothing is skipped without a name."""
     (flat / "README.md").write_text("notes")
@@ -79,6 +79,11 @@ def test_every_study_reads_complete_folders(folder: Path, flat: Path, name: str)
     assert tables[0] == tables[1] == tables[2]
     if name == "templates":
         assert len(cells(found[0], "variance")) == len(FAMILY_OF)
+
+
+def test_the_topic_of_released_scores(folder: Path) -> None:
+    rows = cells(studies.topical(released=folder / GEST / "english_mlm"), "table-3")
+    assert [(row[""], row["models"]) for row in rows] == [("English MLMs", 11)]
 
 
 def test_the_papers_study_counts_all_numbers(folder: Path) -> None:
