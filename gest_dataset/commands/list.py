@@ -39,7 +39,7 @@ def run(as_json: bool = False) -> None:
     for column in table.columns[2:]:
         column.justify = "left"
     for config in CONFIGS.values():
-        rows = f"{'' if config.exact else 'up to '}{config.published_rows:,}"
+        rows = f"{'' if config.exact else '≤ '}{config.published_rows:,}"
         licence, _, origin = config.licence.partition(" (from ")
         origins |= {origin.rstrip(")")} if origin else set()
         number = len(config.languages)

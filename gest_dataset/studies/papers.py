@@ -37,11 +37,10 @@ from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
-from gest_dataset.studies import stereoset, topical
+from gest_dataset.studies import stereoset, topical, validity
 from gest_dataset.studies.heuristics import parse_authors_labels
 from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import TEXTS, Study, Table, make_study
-from gest_dataset.studies.validity import validity
 
 SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files
 _NOT_PRINTED_MODEL = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
@@ -227,22 +226,25 @@ def family_means(released: Released) -> Numbers:
     of_authors = [one for one in topical.scores_of_authors(released) if one.name != _NOT_PRINTED_MODEL]
     for row in topical.like_table_3(of_authors, FAMILY_WORDS).rows:
         kind, models, _, _, _, mean, *_, printed = row
-        if models == len({one["model"] for one in _english("mlm" if kind == topical.MLM else "glm")}):
-            numbers[f"{kind}, on the family"] = float(mean), str(printed)
+        printed_models = {one["model"] for one in _english("mlm" if kind == topical.MLM else "glm")}
+        if models == len(printed_models) and isinstance(mean, float):
+            numbers[f"{kind}, on the family"] = mean, str(printed)
     return numbers
 
 
 def winobias(released: Released) -> Numbers:
     """GEST, appendix B.2: the correlation with WinoBias and its p-value, if all eleven models are at hand."""
     printed = _rows("winobias")[0]
-    table = validity(released=released.where).table("validity")
-    for config, _, scale, models, r, p_value, _ in table.rows:
-        if (config, scale, models) == (printed["config"], "g_s as printed", printed["models"]):
-            return {
-                "correlation with WinoBias": (r.value, f"{printed['pearson']}"),
-                "its p-value": (float(p_value), f"{printed['p_value']:.2e}"),
-            }
-    return {}
+    rates = pd.DataFrame(validity.released_rates(released), columns=validity.COLUMNS)
+    own = rates[rates["config"] == printed["config"]]
+    if len(own) < printed["models"]:
+        return {}
+    winobias_rates = own[validity.MEAN].str[0].to_numpy(dtype=float)
+    r, p_value = validity.correlate(own["g_s_published"], winobias_rates ** (1 / LN10))
+    return {
+        "correlation with WinoBias": (r.value, str(printed["pearson"])),
+        "its p-value": (p_value, f"{printed['p_value']:.2e}"),
+    }
 
 
 def rates(paper: str, table: int, released: Released) -> Numbers:

@@ -40,13 +40,13 @@ from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_stu
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
 _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
-_COLUMNS = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
+COLUMNS = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
 
 
 def validity(runs: Runs = (), released: str | Path | None = None) -> Study:
     """g_s of GEST against that of WinoBias, over the models that have runs, or released scores, of both."""
     files = Released(released)
-    of_authors = _released_rates(files)
+    of_authors = released_rates(files)
     measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
     used = collect_runs(
         runs,
@@ -58,7 +58,7 @@ def validity(runs: Runs = (), released: str | Path | None = None) -> Study:
     by_model: dict[str, dict[str, Run]] = {}
     for name, run in zip(model_names(used), used, strict=True):
         by_model.setdefault(name, {})[run.manifest.config] = run
-    rates = pd.DataFrame(rates_of_models(by_model) + of_authors, columns=_COLUMNS)
+    rates = pd.DataFrame(rates_of_models(by_model) + of_authors, columns=COLUMNS)
     notes = [
         *files.notes,
         *(
@@ -76,7 +76,7 @@ def validity(runs: Runs = (), released: str | Path | None = None) -> Study:
 
 
 def rates_of_models(by_model: dict[str, dict[str, Run]]) -> list[tuple[Any, ...]]:
-    """A row of `_COLUMNS` for each model and WinoBias config, of the models with both kinds of runs."""
+    """A row of `COLUMNS` for each model and WinoBias config, of the models with both kinds of runs."""
     rows: list[tuple[Any, ...]] = []
     for name, runs in by_model.items():
         gest = next((runs[config] for config in _GEST_CONFIGS if config in runs), None)
@@ -102,7 +102,7 @@ def _rates_of_scores(scores: pd.DataFrame) -> tuple[float, Floats]:
     return float(printed.mean()), np.where(IS_FEMALE, MALE @ mean - mean, mean - FEMALE @ mean)
 
 
-def _released_rates(files: Released) -> list[tuple[Any, ...]]:
+def released_rates(files: Released) -> list[tuple[Any, ...]]:
     """The same rows from released scores. Their WinoBias rates are means over pronouns, without bounds."""
     if files.where is None:
         return []
