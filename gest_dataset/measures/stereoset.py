@@ -35,7 +35,9 @@ def control_inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
 
 
 def rows_of_columns(scores: pa.Table, names: Sequence[str]) -> list[list[float | None]] | None:
-    """The rows of some columns; None if they are all empty."""
+    """The rows of some columns; None if they are all empty or missing."""
+    if not {*names} <= {*scores.column_names}:
+        return None
     rows = [list(values) for values in zip(*(scores[name].to_pylist() for name in names), strict=True)]
     return None if all(value is None for row in rows for value in row) else rows
 
