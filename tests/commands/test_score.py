@@ -113,7 +113,10 @@ def test_the_headline_of_a_line() -> None:
         ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3} | band, ["g_s 1.20 [1.10 to 1.30]", "shown"]),
         ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3}, ["g_s 1.20 [1.10 to 1.30]", "shown (no placebo)"]),
         ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.900 to 1.30]", "not shown"]),
-        ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.800 [0.700 to 0.900]", "reversed (no placebo)"]),
+        (
+            {"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9},
+            ["g_s 0.800 [0.700 to 0.900]", "reversed (no placebo)"],
+        ),
         ({"g_s": 1.0, "g_s_low": 0.97, "g_s_high": 1.04}, ["g_s 1.00 [0.970 to 1.04]", "negligible"]),
         ({"g_s": 1.2, "g_s_low": 1.0502, "g_s_high": 1.3} | band, ["g_s 1.20 [1.0502 to 1.3000]", "shown"]),
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
