@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+import regex
 import yaml
 
 from gest_dataset.added_data import gest_home
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.tokens import Token
-from gest_dataset.storage import read_yaml, sha256, write_file
+from gest_dataset.storage import parse_yaml, read_bytes, read_yaml, sha256, write_file
 
 _T = TypeVar("_T")
 Words = frozenset[str]
-Pattern = re.Pattern[str]
 Stems = tuple[str, ...]
 
 MALE, FEMALE, UNKNOWN = "male", "female", "unknown"
 NO_WORDS: Words = frozenset()
-NEVER = re.compile("(?!)")
+_SECONDS = 2.0  # for one expression and word
 NOUNS = frozenset({"NOUN", "PROPN"})
 ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
 _HERE = Path(__file__).parent
@@ -38,6 +38,33 @@ RULE_TABLE = read_yaml(_HERE / "rules" / "rules.yaml")
 ACCURACY: dict[str, dict[str, int]] = read_yaml(_HERE / "accuracy.yaml")
 KINDS = {kind for rules in RULE_TABLE.values() for kind, _ in rules.values()}  # of gendered words
 LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _SHARED))
+
+
+class BoundedPattern:
+    """A regular expression of a user; an error if it needs seconds for a word, as nested repetitions may."""
+
+    def __init__(self, expression: str) -> None:
+        self._compiled = regex.compile(expression)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BoundedPattern) and self._compiled == other._compiled
+
+    def search(self, word: str) -> Any:
+        return self._match(self._compiled.search, word)
+
+    def fullmatch(self, word: str) -> Any:
+        return self._match(self._compiled.fullmatch, word)
+
+    def _match(self, match: Callable[..., Any], word: str) -> Any:
+        try:
+            return match(word, timeout=_SECONDS)
+        except TimeoutError as error:
+            problem = f"The expression {self._compiled.pattern} takes seconds to match {word[:40]!r}"
+            raise DataError(f"{problem}. Write it without repetitions inside repetitions.") from error
+
+
+Pattern = re.Pattern[str] | BoundedPattern
+NEVER = re.compile("(?!)")
 
 
 @dataclass(frozen=True)
@@ -145,7 +172,8 @@ def read_grammar(path: Path) -> Grammar:
         content = _load(path)
         while base := content.pop("extends", None):
             content = {**_load(_grammar_file(base)), **content}
-        return _read(Grammar, {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}, "the file")
+        content = {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}
+        return _read(Grammar, content, "the file", re.compile if path.parent == _FOLDER else BoundedPattern)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     except (TypeError, ValueError, yaml.YAMLError) as error:
@@ -154,18 +182,20 @@ def read_grammar(path: Path) -> Grammar:
 
 def _load(path: Path) -> dict[str, Any]:
     # every scalar is a text: *on* and *no* are words
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), loader)
+    if path.parent == _FOLDER:
+        content: Any = yaml.load(path.read_bytes(), getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    else:
+        content = parse_yaml(read_bytes(path), yaml.BaseLoader)
     if not isinstance(content, dict):
         raise ValueError("it is not a mapping")
     return content
 
 
-def _read(cls: type[_T], content: Any, where: str) -> _T:
+def _read(cls: type[_T], content: Any, where: str, compile_pattern: Callable[[str], Pattern]) -> _T:
     """A dataclass from a mapping, whose values are converted by the types of the fields."""
     types = {one.name: str(one.type) for one in fields(cls)}  # type: ignore[arg-type]
     values = _mapping(content, where, types)
-    return cls(**{name: _value(types[name], value, name) for name, value in values.items()})
+    return cls(**{name: _value(types[name], value, name, compile_pattern) for name, value in values.items()})
 
 
 def _mapping(content: Any, where: str, names: Collection[str]) -> dict[str, Any]:
@@ -177,10 +207,10 @@ def _mapping(content: Any, where: str, names: Collection[str]) -> dict[str, Any]
     return content
 
 
-def _value(kind: str, value: Any, where: str) -> Any:
+def _value(kind: str, value: Any, where: str, compile_pattern: Callable[[str], Pattern] = re.compile) -> Any:
     if where == "endings":
         kinds = _mapping(value, where, KINDS)
-        return {kind: _read(Endings, one, f"endings.{kind}") for kind, one in kinds.items()}
+        return {kind: _read(Endings, one, f"endings.{kind}", compile_pattern) for kind, one in kinds.items()}
     if where == "words":
         return {kind: _genders(one, f"words.{kind}") for kind, one in _mapping(value, where, KINDS).items()}
     if where == "examples":
@@ -195,8 +225,8 @@ def _value(kind: str, value: Any, where: str) -> Any:
     if kind != "Pattern":
         return tuple(items) if kind == "Stems" else frozenset(items)
     try:
-        return re.compile(f"(?:{'|'.join(items)})$")
-    except re.error as error:
+        return compile_pattern(f"(?:{'|'.join(items)})$")
+    except (re.error, regex.error) as error:
         raise ValueError(f"{where} is not a regular expression ({error})") from error
 
 

@@ -2,7 +2,10 @@
 
 import copy
 import hashlib
+import signal
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,8 +27,12 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
 from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
+from gest_dataset.storage import json_value
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
+# Entries of a generation configuration that do not change answers
+_NO_GENERATION = {"transformers_version", "_from_model_config"}
+_TEMPLATE_SECONDS = 10.0  # for one prompt; a template may loop
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
@@ -56,6 +63,7 @@ class LoadedModel:
     requested_revision: str | None = None
     quantization: str | None = None
     baseline_seed: int = 0
+    notes: tuple[str, ...] = ()
     load_float32: "Callable[[], LoadedModel] | None" = None
 
     @property
@@ -69,10 +77,17 @@ class LoadedModel:
             "device": self.device.type,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "batch_tokens": self._budget(batch_tokens),
+            "attention": getattr(self.model.config, "_attn_implementation", None),
             **({"spread": True} if devices.spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
-            **({"chat_template": self.tokenizer.chat_template} if chat else {}),
+            **(self._chat_settings() if chat else {}),
         }
+
+    def _chat_settings(self) -> dict[str, Any]:
+        """The chat template, and the generation settings of the checkpoint, such as penalties."""
+        generation = json_value(self.model.generation_config.to_diff_dict())
+        generation = {name: value for name, value in generation.items() if name not in _NO_GENERATION}
+        return {"chat_template": self.tokenizer.chat_template, "generation": generation}
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
         return {
@@ -91,14 +106,9 @@ class LoadedModel:
         self, queries: Sequence[Query], batch_tokens: int | None, name: str, cache: ResponseCache | None
     ) -> LogProbs:
         """The values of all queries; those in the cache are not computed again."""
-        training = [module for module in self.model.modules() if module.training]
-        self.model.eval()  # without dropout
-        try:
+        with _without_dropout(self.model):
             budget = self._budget(batch_tokens)
             return compute_log_probs(queries, self.scorer(), budget, name, cache, self.baseline_seed)
-        finally:
-            for module in training:
-                module.training = True
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
@@ -107,7 +117,8 @@ class LoadedModel:
         ids: dict[Prompt, list[int]] = {}
         encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
         for prompt in prompts:
-            ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
+            with convert_errors(self._template_error), _time_limit(_TEMPLATE_SECONDS):
+                ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
         longest = max(map(len, ids.values()), default=0)
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
@@ -119,8 +130,12 @@ class LoadedModel:
             size = max(1, budget // (len(ids[waiting[0]]) + sampling.max_tokens))
             batch, waiting = waiting[:size], waiting[size:]
             rows = [ids[prompt] for prompt in batch]
-            answers = _generate_batch(self.model, self.tokenizer, batch, rows, sampling)
+            with _without_dropout(self.model):
+                answers = _generate_batch(self.model, self.tokenizer, batch, rows, sampling)
             yield list(zip(batch, answers, strict=True))
+
+    def _template_error(self, error: BaseException) -> ModelError:
+        return ModelError(f"The chat template of {self.name!r} does not work: {describe_error(error)}.")
 
     def scorer(self) -> Scorer:
         pad_id = self.tokenizer.pad_token_id or 0
@@ -174,10 +189,10 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
             _check_tokenizer(tokenizer, config, name)
         load = partial(from_pretrained, auto_class, **source)
         loaded, info = devices.place_model(load, settings, *placement)
-    check_complete(loaded, info, name)
+    notes = check_complete(loaded, info, name)
     shown, from_hub = str(source.get("gguf_file", name)), commit is not None
     given = (settings.revision, settings.quantization)
-    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given)
+    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given, notes=notes)
 
 
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
@@ -294,6 +309,37 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
     raise ModelError(f"{problem}. Load a model object with AutoModelForMaskedLM or a similar class.")
 
 
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Interrupt a block of Python code after some time; only in the main thread, which gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"it takes more than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _without_dropout(model: Any) -> Iterator[None]:
+    """Evaluation mode; modules that were in training mode return to it."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
 @torch.inference_mode()
 def _generate_batch(
     model: Any, tokenizer: Any, prompts: Sequence[Prompt], ids: Sequence[list[int]], sampling: Sampling
@@ -311,6 +357,7 @@ def _generate_batch(
         output_logits=bool(sampling.top),
         logits_processor=[_sampler(prompts, sampling, model.device)] if sampling.temperature else [],
         do_sample=False,
+        num_beams=1,
         temperature=None,
         top_p=None,
         top_k=None,

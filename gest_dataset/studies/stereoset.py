@@ -33,7 +33,7 @@ from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import stereoset_icat
-from gest_dataset.storage import parse_json, sha256
+from gest_dataset.storage import parse_json, read_bytes, sha256
 from gest_dataset.studies.study import TEXTS, Row, Study, Table, collect_runs, make_study, model_names
 
 # Names of the authors' files: model, their classes within and between sentences, language
@@ -162,7 +162,7 @@ def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
     with convert_errors(
         lambda error: DataError(f"{path} is not a complete file of StereoSet scores: {error!r}.")
     ):
-        scores = {entry["id"]: float(entry["score"]) for entry in parse_json(path.read_bytes())[test]}
+        scores = {entry["id"]: float(entry["score"]) for entry in parse_json(read_bytes(path))[test]}
         for row in frame.to_dict("records"):
             ids = {row[f"{slot}_gold_label"]: row[f"{slot}_id"] for slot in SLOTS}
             predictions.append([scores[ids[label]] for label in CANDIDATES])

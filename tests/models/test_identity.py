@@ -60,3 +60,15 @@ def test_swapped_biases_have_another_hash(tmp_path: Path) -> None:
         model.cls.predictions.bias[[5, 9]] = torch.tensor([2.0, 1.0])
     marks = {mark["weights"] for mark in (before, other, fingerprint(model, tokenizer))}
     assert len(marks) == 3
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_the_attention_implementation_is_part_of_a_run(tmp_path: Path) -> None:
+    """In half precision, and in some architectures, implementations differ by more than rounding."""
+    folder = zoo.directory("gpt2")
+    found = []
+    for attention in ("eager", "sdpa"):
+        model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation=attention)
+        loaded = load_model((model, AutoTokenizer.from_pretrained(folder)))
+        found.append(loaded.settings()["attention"])
+    assert found == ["eager", "sdpa"]

@@ -232,7 +232,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
                 "tokens_in": sum(answer.tokens_in for answer in sent.values()),
                 "tokens_out": sum(answer.tokens_out for answer in sent.values()),
                 "cost": sum(map(settings.cost, sent.values())),
-                "notes": [],
+                "notes": [*chat_model.notes],
                 "seconds": time.perf_counter() - start,
                 "gest_dataset": __version__,
                 **({"stopped": stopped} if settings.stop_early else {}),
