@@ -28,8 +28,8 @@ LOCK = ".gest.lock"
 STANDARD_OUTPUT = Path("-")
 CHOOSE = "Choose an empty or a new folder."
 _PARTIAL = ".gest.part"
-# Bounds on files that others wrote: bytes, and values of a YAML file
-_LARGEST, _MOST_VALUES = 1 << 30, 100_000
+# Bounds on files that others wrote: bytes; values of a YAML file, and how deep they are nested
+_LARGEST, _MOST_VALUES, _DEEPEST = 1 << 30, 100_000, 100
 
 
 @contextmanager
@@ -190,12 +190,14 @@ def read_bytes(path: Path) -> bytes:
 
 
 def parse_yaml(text: str | bytes, kind: Callable[[str | bytes], Any] = yaml.SafeLoader) -> Any:
-    """Parse untrusted YAML; every failure is a ValueError, also nesting and aliases that never end.
-
-    The loaders of libyaml are faster, but deep nesting ends the process.
-    """
+    """Parse untrusted YAML; every failure is a ValueError, also nesting and aliases that never end."""
     loader = kind(text)
     try:
+        depth = 0  # deep nesting ends a process that uses libyaml
+        for event in yaml.parse(text, kind):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise ValueError(f"it is nested more than {_DEEPEST} times")
         node = loader.get_single_node()
         if node is not None and _expanded_size(node, {}) > _MOST_VALUES:
             raise ValueError(f"it has more than {_MOST_VALUES:,} values, with aliases expanded")

@@ -43,11 +43,12 @@ LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.st
 class BoundedPattern:
     """A regular expression of a user; an error if it needs seconds for a word, as nested repetitions may."""
 
-    def __init__(self, expression: str) -> None:
-        self._compiled = regex.compile(expression)
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self._compiled = regex.compile(pattern)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, BoundedPattern) and self._compiled == other._compiled
+        return bool(self.pattern == getattr(other, "pattern", None))
 
     def search(self, word: str) -> Any:
         return self._match(self._compiled.search, word)
@@ -59,7 +60,7 @@ class BoundedPattern:
         try:
             return match(word, timeout=_SECONDS)
         except TimeoutError as error:
-            problem = f"The expression {self._compiled.pattern} takes seconds to match {word[:40]!r}"
+            problem = f"The expression {self.pattern} takes seconds to match {word[:40]!r}"
             raise DataError(f"{problem}. Write it without repetitions inside repetitions.") from error
 
 
@@ -169,8 +170,11 @@ class Grammar:
 def read_grammar(path: Path) -> Grammar:
     """The grammar in a YAML file; `extends: LANGUAGE` takes over the fields of another language."""
     try:
-        content = _load(path)
+        content, bases = _load(path), set[str]()
         while base := content.pop("extends", None):
+            if base in bases or base not in languages():
+                raise ValueError(f"it extends {base!r}, which is not another language with rules")
+            bases.add(base)
             content = {**_load(_grammar_file(base)), **content}
         content = {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}
         return _read(Grammar, content, "the file", re.compile if path.parent == _FOLDER else BoundedPattern)
@@ -182,10 +186,7 @@ def read_grammar(path: Path) -> Grammar:
 
 def _load(path: Path) -> dict[str, Any]:
     # every scalar is a text: *on* and *no* are words
-    if path.parent == _FOLDER:
-        content: Any = yaml.load(path.read_bytes(), getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    else:
-        content = parse_yaml(read_bytes(path), yaml.BaseLoader)
+    content = parse_yaml(read_bytes(path), getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     if not isinstance(content, dict):
         raise ValueError("it is not a mapping")
     return content
