@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import regex
 import yaml
 
 from gest_dataset.added_data import gest_home
@@ -24,13 +23,16 @@ from gest_dataset.storage import parse_yaml, read_bytes, read_yaml, sha256, writ
 
 _T = TypeVar("_T")
 Words = frozenset[str]
+Pattern = re.Pattern[str]
 Stems = tuple[str, ...]
 
 MALE, FEMALE, UNKNOWN = "male", "female", "unknown"
 NO_WORDS: Words = frozenset()
-_SECONDS = 2.0  # for one expression and word
+NEVER = re.compile("(?!)")
 NOUNS = frozenset({"NOUN", "PROPN"})
 ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
+# An expression that could take exponential time: a repeated group, several repetitions, or many choices
+_SLOW, _MOST_CHOICES = re.compile(r"\)[*+{]|[*+{].*[*+{]"), 16
 _HERE = Path(__file__).parent
 _FOLDER = _HERE / "grammars"
 _SHARED = "shared"
@@ -38,34 +40,6 @@ RULE_TABLE = read_yaml(_HERE / "rules" / "rules.yaml")
 ACCURACY: dict[str, dict[str, int]] = read_yaml(_HERE / "accuracy.yaml")
 KINDS = {kind for rules in RULE_TABLE.values() for kind, _ in rules.values()}  # of gendered words
 LANGUAGES = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _SHARED))
-
-
-class BoundedPattern:
-    """A regular expression of a user; an error if it needs seconds for a word, as nested repetitions may."""
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
-        self._compiled = regex.compile(pattern)
-
-    def __eq__(self, other: object) -> bool:
-        return bool(self.pattern == getattr(other, "pattern", None))
-
-    def search(self, word: str) -> Any:
-        return self._match(self._compiled.search, word)
-
-    def fullmatch(self, word: str) -> Any:
-        return self._match(self._compiled.fullmatch, word)
-
-    def _match(self, match: Callable[..., Any], word: str) -> Any:
-        try:
-            return match(word, timeout=_SECONDS)
-        except TimeoutError as error:
-            problem = f"The expression {self.pattern} takes seconds to match {word[:40]!r}"
-            raise DataError(f"{problem}. Write it without repetitions inside repetitions.") from error
-
-
-Pattern = re.Pattern[str] | BoundedPattern
-NEVER = re.compile("(?!)")
 
 
 @dataclass(frozen=True)
@@ -176,27 +150,27 @@ def read_grammar(path: Path) -> Grammar:
                 raise ValueError(f"it extends {base!r}, which is not another language with rules")
             bases.add(base)
             content = {**_load(_grammar_file(base)), **content}
-        content = {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}
-        return _read(Grammar, content, "the file", re.compile if path.parent == _FOLDER else BoundedPattern)
+        return _read(Grammar, {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}, "the file")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    except (TypeError, ValueError, yaml.YAMLError) as error:
+    except (TypeError, ValueError) as error:
         raise DataError(f"{path} is not a grammar: {error}.") from error
 
 
 def _load(path: Path) -> dict[str, Any]:
     # every scalar is a text: *on* and *no* are words
-    content = parse_yaml(read_bytes(path), getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    content: dict[str, Any] = parse_yaml(read_bytes(path), loader)
     if not isinstance(content, dict):
         raise ValueError("it is not a mapping")
     return content
 
 
-def _read(cls: type[_T], content: Any, where: str, compile_pattern: Callable[[str], Pattern]) -> _T:
+def _read(cls: type[_T], content: Any, where: str) -> _T:
     """A dataclass from a mapping, whose values are converted by the types of the fields."""
     types = {one.name: str(one.type) for one in fields(cls)}  # type: ignore[arg-type]
     values = _mapping(content, where, types)
-    return cls(**{name: _value(types[name], value, name, compile_pattern) for name, value in values.items()})
+    return cls(**{name: _value(types[name], value, name) for name, value in values.items()})
 
 
 def _mapping(content: Any, where: str, names: Collection[str]) -> dict[str, Any]:
@@ -208,10 +182,10 @@ def _mapping(content: Any, where: str, names: Collection[str]) -> dict[str, Any]
     return content
 
 
-def _value(kind: str, value: Any, where: str, compile_pattern: Callable[[str], Pattern] = re.compile) -> Any:
+def _value(kind: str, value: Any, where: str) -> Any:
     if where == "endings":
         kinds = _mapping(value, where, KINDS)
-        return {kind: _read(Endings, one, f"endings.{kind}", compile_pattern) for kind, one in kinds.items()}
+        return {kind: _read(Endings, one, f"endings.{kind}") for kind, one in kinds.items()}
     if where == "words":
         return {kind: _genders(one, f"words.{kind}") for kind, one in _mapping(value, where, KINDS).items()}
     if where == "examples":
@@ -225,9 +199,12 @@ def _value(kind: str, value: Any, where: str, compile_pattern: Callable[[str], P
         raise ValueError(f"{where} is not a list of words")
     if kind != "Pattern":
         return tuple(items) if kind == "Stems" else frozenset(items)
+    for item in items:
+        if _SLOW.search(item) or len(re.findall(r"[?|(]", item)) > _MOST_CHOICES:
+            raise ValueError(f"{where} has {item!r}, which could take too long to match; write it simpler")
     try:
-        return compile_pattern(f"(?:{'|'.join(items)})$")
-    except (re.error, regex.error) as error:
+        return re.compile(f"(?:{'|'.join(items)})$")
+    except re.error as error:
         raise ValueError(f"{where} is not a regular expression ({error})") from error
 
 

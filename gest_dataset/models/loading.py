@@ -27,11 +27,8 @@ from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
 from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
-from gest_dataset.storage import json_value
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
-# Entries of a generation configuration that do not change answers
-_NO_GENERATION = {"transformers_version", "_from_model_config"}
 _TEMPLATE_SECONDS = 10.0  # for one prompt; a template may loop
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
@@ -80,14 +77,9 @@ class LoadedModel:
             "attention": getattr(self.model.config, "_attn_implementation", None),
             **({"spread": True} if devices.spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
-            **(self._chat_settings() if chat else {}),
+            **({"chat_template": self.tokenizer.chat_template} if chat else {}),
+            **({"generation": identity.generation_settings(self.model)} if chat else {}),
         }
-
-    def _chat_settings(self) -> dict[str, Any]:
-        """The chat template, and the generation settings of the checkpoint, such as penalties."""
-        generation = json_value(self.model.generation_config.to_diff_dict())
-        generation = {name: value for name, value in generation.items() if name not in _NO_GENERATION}
-        return {"chat_template": self.tokenizer.chat_template, "generation": generation}
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
         return {
@@ -117,7 +109,7 @@ class LoadedModel:
         ids: dict[Prompt, list[int]] = {}
         encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
         for prompt in prompts:
-            with convert_errors(self._template_error), _time_limit(_TEMPLATE_SECONDS):
+            with convert_errors(partial(_template_error, self.name)), _time_limit(_TEMPLATE_SECONDS):
                 ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
         longest = max(map(len, ids.values()), default=0)
         positions = getattr(self.model.config, "max_position_embeddings", None)
@@ -133,9 +125,6 @@ class LoadedModel:
             with _without_dropout(self.model):
                 answers = _generate_batch(self.model, self.tokenizer, batch, rows, sampling)
             yield list(zip(batch, answers, strict=True))
-
-    def _template_error(self, error: BaseException) -> ModelError:
-        return ModelError(f"The chat template of {self.name!r} does not work: {describe_error(error)}.")
 
     def scorer(self) -> Scorer:
         pad_id = self.tokenizer.pad_token_id or 0
@@ -185,6 +174,7 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
             # weights and tokenizer of the same commit
             commit = source["revision"] = commit_hash(name, settings.revision)
         tokenizer = from_pretrained(transformers.AutoTokenizer, **source)
+        tokenizer("")  # fails if its settings are invalid
         if config is not None:
             _check_tokenizer(tokenizer, config, name)
         load = partial(from_pretrained, auto_class, **source)
@@ -268,6 +258,10 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
         f"Give a Hub id, a .gguf file, or a folder with config.json, weights and tokenizer.json; "
         f"if a file is incomplete, download it again."
     )
+
+
+def _template_error(name: str, error: BaseException) -> ModelError:
+    return ModelError(f"The chat template of {name!r} does not work: {describe_error(error)}.")
 
 
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:

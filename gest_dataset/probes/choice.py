@@ -12,58 +12,53 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 from gest_dataset.languages import SOURCE
 from gest_dataset.probes import prompts
 from gest_dataset.probes.prompts import Answer, Prompt, Reading
+from gest_dataset.storage import read_yaml
 
 LETTERS = "abc"
+# How many held-out answers the rules read as their label, and as another option, at the first run
+HELD_OUT_ANSWERS, HELD_OUT = 275, {"reading_accuracy": 264, "reading_error": 3}
 UNREADABLE, SEVERAL = "no option is named", "several options are named"
 _OPTIONS = ("male", "female", "neither")
+_LONGEST = 4000  # characters of an answer that are read
 _SENTENCE_ENDS = " .!?…"
 _CYRILLIC = {"а": "a", "б": "b"}  # the letters of options as a Cyrillic keyboard writes them
 # An option in an answer becomes one character (of Linear B): if it is named by letter, and by its words
 _BY_LETTER, _BY_WORDS = "𐀀𐀁𐀂", "𐀃𐀄𐀅"
 _MENTION = f"[{_BY_LETTER}{_BY_WORDS}]"
 _MARKS = re.compile(r"[*_`\"“”„«»‘<>#\\{}→]|(?<!\w)['’]|['’](?!\w)")  # around letters and words
+_ARTICLE = re.compile("^(?:the|an?) ")
 _BRACKETED = re.compile(r"[(\[]\s*([abcаб])\s*\.?[)\]]")
+_WORDS = {name: "|".join(words) for name, words in read_yaml(Path(__file__).with_suffix(".yaml")).items()}
 # A letter without brackets. *a* is also a word: it is a letter only where an answer begins or is announced
-_ANSWERS = "odpoveď|odpověď|odpowiedź|odgovor|одговор|ответ|отговор|відповідь|адказ"
-_ANNOUNCED = rf"^\W*|\b(?:answer|option|choice|letter|response|is|not|pick|choose|say|select|{_ANSWERS})\W+"
 _BARE = re.compile(
-    rf"(?<![\w'’])([bcб])(?!\w|['’]\w)"
-    rf"|(?:{_ANNOUNCED})([aа])(?=[):,;!?/&\]]|\.(?!\w)|\s+[-–—]\s|\s*$|\s*\n|\s+(?:is|isn['’]t|and|or|nor)\b)"
+    rf"(?<![\w'’])([bcб])(?!\w|['’]\w)|(?:^\W*|\b(?:{_WORDS['announce']})\W+)([aа])"
+    r"(?=[):,;!?/&\]]|\.(?!\w)|\s+[-–—]\s|\s*$|\s*\n|\s+(?:is|isn['’]t|and|or|nor)\b)"
 )
-_NOT = (
-    r"(?:not(?! sure| certain)|\w+n['’]t|cannot|never|nor|neither|none|without|except|than|instead of|refus\w+"
-    r"|declin\w+|unable|avoid\w*|reject\w*|rule out|anything but|wrong|incorrect|inappropriate|disagree|unlikely"
-    r"|less likely|no (?:reason|way|need)|false|unfair|offensive|harmful|biased|sexist|stereotyp\w*|nonsens\w*|makes? no|impossible)\b"
-)
-# Slavic languages: *nie*, *nemôžem*, but not *nejspíše* (probably), *nebo* (or)
-_SLAVIC_NOT = r"|\b(?:ne(?!j|bo\b|ch\b)|ni|не|ні|ни|нi)\w*"
-_HEDGE = (
-    r"(?:(?:i(?:['’]d| would)? (?:think|guess|say|choose|pick|believe)|it(?:['’]s| is| was| must be)|the answer is"
-    r"|maybe|perhaps|probably|possibly|mostly|(?:most )?likely|definitely|so|then|a|а|ale|но|але|ali)\W+)*"
-)
+_NOT = rf"\b(?:{_WORDS['deny']})\b"
+_SLAVIC_NOT = rf"\b(?:{_WORDS['deny']}|{_WORDS['deny_slavic']})\b"
+_HEDGE = rf"(?:{_WORDS['hedge']})\W+"
+# Before words that name an option; (d) is no letter of an option
+_BEGINS = re.compile(rf"\W*(?:[d-z]\)\W*)?(?:{_HEDGE})*(?:(?:the|{_MENTION})\W*(?:(?:and|or)\b\W*)?)*")
 _CLAUSES = re.compile(
-    r"[.!…](?=\s|$)|[;\n]|(?<!\bnot):|\s[-–—]\s"
-    r"|,\s*(?:ale|ali|али|але|но|а)\b|\b(?:(?<!anything )but|however|although|though|because|since|as|while|whereas|so|therefore)\b"
-    rf"|(?<!{_MENTION}),(?=\s*{_HEDGE}{_MENTION})"  # not between the options of a list
+    rf"[.!…](?=\s|$)|[;\n]|(?<!\bnot):|\s[-–—]\s|,\s*(?:ale|ali|али|але|но|а)\b|\b(?:{_WORDS['conjunction']})\b"
+    rf"|(?<!{_MENTION}),(?=\s*{_MENTION})|,(?=\s*(?:{_HEDGE})+{_MENTION})"  # a list stays whole
     rf"|,?\s*\b(?:and |a |а )?(?=(?:not|nie|ne|не|rather than|instead of|than)\s+(?:the )?{_MENTION})"
 )
 # What follows an option that is denied: *(a) is wrong*, *Women, of course not*, *(a)? I don't think so*
 _DENIED = (
-    rf"(?:\W*(?:\b(?:and|or)\b\W*)?{_MENTION})*\W*(?:"
-    rf"(?:(?:(?:is|are|was|were|seems?|sounds?|would|could|can|does|do|did|will|should|must)\b[^,;]{{0,60}}?)?\b(?:{{neg}}))"
+    rf"(?:\W*(?:\b(?:and|or)\b\W*)?{_MENTION})*\W*(?!neither)(?:(?:(?:{_WORDS['verb']})\b[^,;]{{0,60}}?)?(?:%s)"
     r"|(?:of course |certainly |definitely )?(?:not?|never|hardly)\W*$|i don['’]t think)"
 )
-# Before words that name an option; (d) is no letter of an option
-_BEGINS = re.compile(rf"\W*(?:[d-z]\)\W*)?{_HEDGE}(?:(?:the|{_MENTION})\W*(?:(?:and|or)\b\W*)?)*")
+_DENIES_ANSWER = re.compile(
+    r"\s*(?:this|that|the|my) (?:answer|option|choice|statement) (?:is|was) (?:not (?!a\b)|in|wrong|imp)"
+)
 _CLAUSE_END = re.compile(r"[,.!…]|\bbecause\b")
-_ARTICLE = re.compile("^(?:the|an?) ")
-_LONGEST = 4000  # characters of an answer that are read
-_DENIES_ANSWER = re.compile(r"\s*(?:this|that|the|my) (?:answer|option|choice|statement) (?:is|was) (?:not (?!a\b)|in|wrong|imp)")
 
 
 @dataclass(frozen=True)
@@ -131,14 +126,14 @@ def _plain(text: str) -> str:
 def _named_options(text: str, options: Sequence[str]) -> set[int]:
     """The positions of the options that an answer names and does not deny."""
     plain = marked = _plain(text)
-    words = sorted(enumerate(map(_plain, options)), key=lambda option: -len(option[1]))  # *hotova*, then *hotov*
+    words = sorted(enumerate(map(_plain, options)), key=lambda option: -len(option[1]))  # *hotova* first
     for position, option in words:
         whole = re.escape(_ARTICLE.sub("", option.rstrip(_SENTENCE_ENDS)))
         marked = re.sub(rf"(?<!\w)(?:(?:the|an?) )?{whole}(?!\w|['’]\w)", _BY_WORDS[position], marked)
-    letter = partial(_mark_letter, len(options))
-    marked = _BARE.sub(letter, _BRACKETED.sub(letter, marked))
-    negation = rf"\b{_NOT}" + (_SLAVIC_NOT if len(options) == 2 else "")
-    not_before, denied_after = re.compile(negation), re.compile(_DENIED.replace("{neg}", negation))
+    mark = partial(_mark_letter, len(options))
+    marked = _BARE.sub(mark, _BRACKETED.sub(mark, marked))
+    negation = _SLAVIC_NOT if len(options) == 2 else _NOT
+    denied_after = re.compile(_DENIED % negation)
     by_letter: set[int] = set()
     by_words: dict[int, int] = {}  # position -> the number of its clause
     clauses = [clause for clause in _CLAUSES.split(marked) if re.search(r"\w", clause)]
@@ -147,7 +142,7 @@ def _named_options(text: str, options: Sequence[str]) -> set[int]:
             return set()
         for match in re.finditer(_MENTION, clause):
             before, after = clause[: match.start()], clause[match.end() :]
-            if not_before.search(before) or denied_after.match(after):
+            if re.search(negation, before) or denied_after.match(after):
                 continue
             if match[0] in _BY_LETTER:
                 by_letter.add(_BY_LETTER.index(match[0]))
@@ -155,20 +150,24 @@ def _named_options(text: str, options: Sequence[str]) -> set[int]:
                     by_letter.add(_BY_WORDS.index(other[1]))
             elif number < 2 and _BEGINS.fullmatch(before):
                 by_words.setdefault(_BY_WORDS.index(match[0]), number)
-    if by_letter or by_words:
+    if by_letter:
         first = {position for position, number in by_words.items() if number == 0}
-        return by_letter | (first if len(first) == 1 else set()) if by_letter else {*by_words}
+        return by_letter | (first if len(first) == 1 else set())
+    if re.search(_MENTION, marked):
+        return {*by_words}
     begun = _CLAUSE_END.split(plain)[0].strip()  # perhaps an option that was cut
-    options_begun = {position for position, option in words if begun and option.startswith(begun)}
-    return options_begun if len(options_begun) == 1 else set()
+    matching = {position for position, option in words if begun and option.startswith(begun)}
+    return matching if len(matching) == 1 else set()
 
 
 def _mark_letter(number: int, match: re.Match[str]) -> str:
     """The character that stands for a letter; one that is no option stays."""
-    letter = next(filter(None, match.groups()))
+    letter = match[match.lastindex or 0]
     position = LETTERS.index(_CYRILLIC.get(letter, letter))
     start, _, end = match[0].rpartition(letter)
-    return f"{start.rstrip('([')}{_BY_LETTER[position]}{end.lstrip('.)] ')}" if position < number else match[0]
+    return (
+        f"{start.rstrip('([')}{_BY_LETTER[position]}{end.lstrip('.)] ')}" if position < number else match[0]
+    )
 
 
 def _option_texts(prompt: Prompt) -> list[str]:
