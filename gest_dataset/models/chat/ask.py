@@ -25,8 +25,8 @@ from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
-from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.probes.choice import HELD_OUT, HELD_OUT_ANSWERS
+from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.progress import ProgressBar
 from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
