@@ -21,7 +21,7 @@ from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.storage import parse_json, read_bytes
 
 STANDARD_INPUT = Path("-")
-_MOST_COLUMNS = 1000  # cells are columns times rows, even if a line is short
+_MOST_COLUMNS = 1000
 _QUOTED = re.compile(r'"[^"]*"')
 # Encodings of older files, each with letters that are usual in its texts
 _LETTERS = {
@@ -104,6 +104,12 @@ def _read_text(path: Path) -> str:
     )
 
 
+def _check_width(path: Path, columns: int) -> None:
+    """Refuse a table whose cells, columns times rows, could be far more than the file has."""
+    if columns > _MOST_COLUMNS:
+        raise DataError(f"{path} has {columns:,} columns; a table has at most {_MOST_COLUMNS:,}.")
+
+
 def _read_csv(path: Path) -> Columns:
     text = _read_text(path)
     header = _QUOTED.sub("", text.partition("\n")[0])
@@ -142,16 +148,9 @@ def _read_jsonl(path: Path) -> Columns:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _check_width(path: Path, number: int) -> None:
-    if number > _MOST_COLUMNS:
-        raise DataError(f"{path} has {number:,} columns; a table has at most {_MOST_COLUMNS:,}.")
-
-
 def _read_parquet(path: Path) -> Columns:
     with convert_errors(lambda error: DataError(f"{path} is not a valid Parquet file ({error}).")):
-        file = pq.ParquetFile(pa.BufferReader(read_bytes(path)))
-        _check_width(path, file.metadata.num_columns)
-        return dict(file.read().to_pydict())
+        return dict(pq.read_table(pa.BufferReader(read_bytes(path))).to_pydict())
 
 
 _READERS: dict[str, Callable[[Path], Columns]] = {

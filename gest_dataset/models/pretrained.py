@@ -65,7 +65,7 @@ def check_complete(model: Any, info: Mapping[str, Any], name: str) -> tuple[str,
     unused = sorted(info["unexpected_keys"])
     if not unused:
         return ()
-    listed = ", ".join(unused[:3]) + (f" and {len(unused) - 3} more" if len(unused) > 3 else "")
+    listed = ", ".join(unused[:3]) + (", …" if len(unused) > 3 else "")
     return (f"weights of the checkpoint that {type(model).__name__} does not use: {listed}",)
 
 

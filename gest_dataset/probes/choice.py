@@ -56,7 +56,7 @@ _DENIED = (
     r"|(?:of course |certainly |definitely )?(?:not?|never|hardly)\W*$|i don['’]t think)"
 )
 _DENIES_ANSWER = re.compile(
-    r"\s*(?:this|that|the|my) (?:answer|option|choice|statement) (?:is|was) (?:not (?!a\b)|in|wrong|imp)"
+    rf"\s*(?:this|that|the) (?:answer|option|choice) (?:is|was) (?:not (?!a\b|{_MENTION})|incor|wrong|imposs)"
 )
 _CLAUSE_END = re.compile(r"[,.!…]|\bbecause\b")
 
@@ -139,7 +139,8 @@ def _named_options(text: str, options: Sequence[str]) -> set[int]:
     clauses = [clause for clause in _CLAUSES.split(marked) if re.search(r"\w", clause)]
     for number, clause in enumerate(clauses):
         if _DENIES_ANSWER.match(clause):
-            return set()
+            by_letter.clear()
+            by_words.clear()
         for match in re.finditer(_MENTION, clause):
             before, after = clause[: match.start()], clause[match.end() :]
             if re.search(negation, before) or denied_after.match(after):
@@ -164,10 +165,8 @@ def _mark_letter(number: int, match: re.Match[str]) -> str:
     """The character that stands for a letter; one that is no option stays."""
     letter = match[match.lastindex or 0]
     position = LETTERS.index(_CYRILLIC.get(letter, letter))
-    start, _, end = match[0].rpartition(letter)
-    return (
-        f"{start.rstrip('([')}{_BY_LETTER[position]}{end.lstrip('.)] ')}" if position < number else match[0]
-    )
+    start = match[0].rpartition(letter)[0].rstrip("([")
+    return start + _BY_LETTER[position] if position < number else match[0]
 
 
 def _option_texts(prompt: Prompt) -> list[str]:
