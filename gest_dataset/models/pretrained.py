@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from transformers import AutoConfig
-from transformers.utils import find_adapter_config_file
 from transformers.utils.hub import cached_file, extract_commit_hash
+from transformers.utils.peft_utils import find_adapter_config_file
 
 from gest_dataset.errors import ModelError
 
