@@ -28,6 +28,10 @@ _ZERO = -9999.0  # vLLM's log-probability of what is impossible
 _TOLERANCE = 0.02
 
 
+class InvalidValuesError(UnsupportedError):
+    """A response lacks log-probabilities, or has impossible ones."""
+
+
 @dataclass(frozen=True)
 class Item:
     """Asks for ln P(target | ids) of each target; without targets, for that of each id but the first."""
@@ -77,12 +81,45 @@ def request_values(
     if [choice.get("index", 0) for choice in choices] != list(range(len(items))):
         raise ScoringError(f"{client.address} did not return one choice for each of {len(items)} prompts.")
     problem = f"{client.address} did not return all log-probabilities"
-    with convert_errors(lambda error: UnsupportedError(f"{problem} ({describe_error(error)}).")):
+    with convert_errors(lambda error: InvalidValuesError(f"{problem} ({describe_error(error)}).")):
         pairs = zip(items, choices, strict=True)
         values = [_values(item, choice["logprobs"], able, texts) for item, choice in pairs]
-        if not able.top_tokens and any(np.isnan(row).any() for row in values):
+        numbers = np.concatenate(values)
+        if not able.top_tokens and np.isnan(numbers).any():
             raise ValueError("one is missing")
+        if len(numbers) > 1 and not numbers.any():
+            raise ValueError("it is certain of every token")
     return values
+
+
+def request_valid_values(
+    client: Client, model: str, able: Capabilities, items: Sequence[Item], texts: Mapping[int, str]
+) -> list[Values]:
+    """The values of items of one kind; if some are invalid, each item is asked again, and may become NaN."""
+    try:
+        return request_values(client, model, able, items, texts)
+    except InvalidValuesError:
+        values = []
+        for item in items:
+            try:
+                values += request_values(client, model, able, [item], texts)
+            except InvalidValuesError:
+                values.append(np.full(len(item.targets) or len(item.ids) - 1, np.nan))
+        return values
+
+
+def check_batch(
+    client: Client, model: str, able: Capabilities, items: Sequence[Item], texts: Mapping[int, str]
+) -> None:
+    """Compare the values of a batch with those of single requests, which a server must not mix up."""
+    batch = request_valid_values(client, model, able, items, texts)
+    for item, values in zip(items, batch, strict=True):
+        (single,) = request_valid_values(client, model, able, [item], texts)
+        if not np.allclose(values, single, rtol=0, atol=_BATCH_TOLERANCE, equal_nan=True):
+            raise ScoringError(
+                f"{client.address} returns other log-probabilities for a prompt in a batch than for the same "
+                f"prompt alone. Report this to its developers, or use another server."
+            )
 
 
 def check_response(response: Any, model: str, address: str) -> list[dict[str, Any]]:
@@ -121,7 +158,7 @@ def _values(item: Item, logprobs: Mapping[str, Any], able: Capabilities, texts: 
 def _log_probability(value: Any) -> float:
     number = math.nan if value is None else float(value)
     if number > 1e-3:
-        raise ScoringError(f"The server returned the impossible log-probability {value!r}.")
+        raise ValueError(f"it returned the impossible log-probability {value!r}")
     return -math.inf if number <= _ZERO else number
 
 
