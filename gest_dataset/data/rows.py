@@ -14,7 +14,7 @@ from gest_dataset.errors import HubError, convert_errors, describe_error
 
 
 def rows_of(config: str) -> datasets.Dataset:
-    """The rows of a config, from its verified files and not from the cache of `datasets`, or of `GEST_REPO`."""
+    """The rows of a config, from its verified files (nothing verifies the cache of `datasets`) or the Hub."""
     repository = sources.hub_repository()
     if not repository:
         one = get_config(config)

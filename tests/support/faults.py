@@ -25,7 +25,7 @@ EACH = pytest.mark.parametrize(("fault", "message"), FAULTS.values(), ids=[*FAUL
 
 
 def fast_retries(monkeypatch: pytest.MonkeyPatch, fault: Answer | None = None) -> None:
-    """One retry after a millisecond, a limit of 1 MB, and a timeout of one second if the server is to hang."""
+    """One retry after a millisecond, 1 MB at most, and a timeout of one second if the server is to hang."""
     monkeypatch.setattr(http, "RETRY", replace(http.RETRY, retries=1, first_delay=0.001))
     monkeypatch.setattr(http, "LARGEST_REPLY", 1 << 20)
     if fault == FAULTS[HANGS][0]:

@@ -46,6 +46,10 @@ class UnsupportedError(ScoringError):
     """The server does not support a request."""
 
 
+class InvalidReplyError(ScoringError):
+    """A reply is not JSON, or has values that cannot be."""
+
+
 @dataclass(frozen=True)
 class Client:
     """A server at an address without `/v1`; each thread has one open connection.
@@ -76,7 +80,9 @@ class Client:
             rejected = f"{self.address} rejected the API key (status {status})"
             raise ModelError(f"{rejected}: {message}\nSet {KEY} to a valid key.")
         kind = UnsupportedError if status in _UNSUPPORTED else ScoringError
-        problem = "invalid JSON" if status == 200 else f"status {status}"
+        problem = f"status {status}"
+        if status == 200:
+            kind, problem = InvalidReplyError, "invalid JSON"
         raise kind(f"{self.address} answered {path} with {problem}: {message}\n{RESUME}")
 
     def try_request(self, path: str, body: Any = None) -> Any:
