@@ -44,8 +44,8 @@ def cache_key(*parts: Any) -> str:
 class ResponseCache:
     """A persistent mapping from `cache_key` to a JSON value, safe for several processes and threads.
 
-    Each `put` is one commit that survives a kill. A damaged row is reported and counts as missing; of a
-    damaged file the whole rows are saved. `owner` is a hash of what the responses depend on besides their keys.
+    Each `put` is one commit that survives a kill. A damaged row is reported and counts as missing; the
+    intact rows of a damaged file are saved. `owner` is what the responses depend on besides their keys.
     """
 
     def __init__(self, path: Path, owner: str = "") -> None:
@@ -61,7 +61,7 @@ class ResponseCache:
         values = {
             key.decode(): json.loads(value)
             for key, value, checksum in rows
-            if _is_whole(key, value, checksum)
+            if _is_intact(key, value, checksum)
         }
         if damaged := len(rows) - len(values):
             logger.warning("%d damaged responses in %s will be computed again.", damaged, self.path)
@@ -92,7 +92,7 @@ class ResponseCache:
             self._connection.executemany(_INSERT, rows)
 
     def _call(self, function: Callable[[], T]) -> T:
-        """The result of a function; if the file is damaged, it is called again after the whole rows are saved."""
+        """The result of a function, which is called again if the file was damaged and its rows are saved."""
         try:
             with self._lock:
                 try:
@@ -105,12 +105,12 @@ class ResponseCache:
                     return function()
         except (OSError, sqlite3.Error) as error:
             raise OutputError(
-                f"The cache {self.path} cannot be used: {error}. It is left as it is: check that the disk has "
-                f"space and that the file can be written, and run the command again."
+                f"The cache {self.path} cannot be used: {error}. What it has is kept. Check that the disk "
+                f"has space and that the file can be written; then run the command again."
             ) from error
 
     def _salvage(self) -> bool:
-        """Replace a damaged file by one with its whole rows; False if there are none."""
+        """Replace a damaged file by one with its intact rows; False if there are none."""
         with tempfile.TemporaryDirectory(dir=self.path.parent, prefix=".gest.") as folder:
             damaged, new = Path(folder, "damaged"), Path(folder, "new")
             for path in (damaged, new):
@@ -125,13 +125,11 @@ class ResponseCache:
                 for number in range(1, len(rest) // _SMALLEST_ROW):
                     with suppress(sqlite3.DatabaseError):
                         row = source.execute(_SELECT_ONE, (number,)).fetchone()
-                        if row and _is_whole(*row):
+                        if row and _is_intact(*row):
                             target.execute(_INSERT, [column.decode() for column in row])
                 number = target.total_changes
             if number:
-                logger.warning(
-                    "%s is damaged; %d responses in it are whole and are saved.", self.path, number
-                )
+                logger.warning("%s is damaged; %d intact responses in it are saved.", self.path, number)
                 new.replace(self.path)
                 self._connection = self._open()
             return bool(number)
@@ -149,7 +147,7 @@ def _owner_number(owner: str) -> int:
     return int(hashlib.sha256(owner.encode()).hexdigest()[:8], 16) >> 1 | 1
 
 
-def _is_whole(key: Any, value: Any, checksum: Any) -> bool:
+def _is_intact(key: Any, value: Any, checksum: Any) -> bool:
     return isinstance(key, bytes) and isinstance(value, bytes) and checksum == _checksum(key, value)
 
 

@@ -178,8 +178,8 @@ def open_run(
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
     A folder with another run is refused, unless that run left neither a result nor a cache. A run that
-    was stopped early keeps its cache, and continues unless `stop_early` and its `gates` are satisfied. So does
-    the run of a served model, so that nothing is asked again if its files are damaged.
+    was stopped early keeps its cache, and continues unless `stop_early` and its `gates` are satisfied. The
+    run of a served model keeps it too, so that nothing is paid for again if another file is damaged.
     """
     check_run_folder(path)
     cache, owner = path / CACHE, json.dumps(manifest.identity(), sort_keys=True)
