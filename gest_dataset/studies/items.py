@@ -35,21 +35,22 @@ from gest_dataset.statistics.bootstrap import (
 from gest_dataset.statistics.stereotype_rate import LN_MEAN, exp, resample_templates
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
-from gest_dataset.studies.templates import read_authors_scores
 
 
-def items(runs: Runs = (), scores: str | Path | None = None) -> Study:
-    """The stereotypes and sentences of runs in English, and of the authors' files in `scores`."""
-    released, hashes = read_authors_scores(scores)
+def items(runs: Runs = (), released: str | Path | None = None) -> Study:
+    """The stereotypes and sentences of runs in English, and of released scores."""
+    files = Released(released)
+    of_authors = files.gest
     found = collect_runs(
-        runs, "items", lambda run: run.manifest.measure == TEMPLATES.name, has_scores=bool(released)
+        runs, "items", lambda run: run.manifest.measure == TEMPLATES.name, has_scores=bool(of_authors)
     )
     models: dict[str, tuple[pd.DataFrame, str | None]] = {}
     for one in label_runs(found):
         name = published_name({**one.facts, "model": one.run.manifest.model})
         models[one.label] = wide_scores(one.run.table), FAMILY_OF.get(name or "")
-    models |= {f"{name} (authors)": (wide, FAMILY_OF.get(name)) for name, wide in released.items()}
+    models |= {f"{name} (authors)": (wide, FAMILY_OF.get(name)) for name, wide in of_authors.items()}
     quality = rows_of("item_quality").to_pandas().set_index("sentence_id")
     label = rows_of("item_quality").features["quality"].str2int(AGAINST)
     published = quality.groupby("stereotype")["score"].mean()
@@ -61,13 +62,14 @@ def items(runs: Runs = (), scores: str | Path | None = None) -> Study:
             classes = quality["quality_without"].str[list(FAMILIES).index(family)]
         is_against = wide.index.get_level_values("id").map(classes == label).to_numpy(dtype=bool)
         kept = wide[~is_against]
-        sentences.append((name, family or "", _g_s(wide), int(is_against.sum()), _g_s(kept)))
+        sentences.append((name, family or "", estimate_g_s(wide), int(is_against.sum()), estimate_g_s(kept)))
         sides += [(name, *row) for row in _sides(wide, published)]
     tables = [Table.create("items", sentences), Table.create("midpoint", sides)]
-    return make_study("items", tables, found, [*models], hashes)
+    return make_study("items", tables, found, [*models], files.hashes, files.notes)
 
 
-def _g_s(wide: pd.DataFrame) -> Estimate:
+def estimate_g_s(wide: pd.DataFrame) -> Estimate:
+    """g_s of scores as `wide_scores` has them; with several templates the mean over them."""
     stereotypes = wide.index.get_level_values("stereotype").to_numpy() - 1
     result: Mapping[str, float] = resample_templates(wide.to_numpy(), stereotypes).entries(
         "g_s", LN_MEAN, exp
