@@ -10,14 +10,13 @@ import logging
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from gest_dataset.errors import OutputError
 
-T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 60.0  # how long a process waits while another one writes
@@ -25,8 +24,7 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS responses (key TEXT PRIMARY KEY, value TEX
 _SELECT = "SELECT key, value, checksum FROM responses WHERE key IN (SELECT value FROM json_each(?))"
 _SELECT_ONE = "SELECT key, value, checksum FROM responses WHERE rowid = ?"
 _INSERT = "INSERT OR REPLACE INTO responses VALUES (?, ?, ?)"
-_PAGE = 4096  # bytes; SQLite's default
-_SMALLEST_ROW = 64  # bytes; a checksum
+_PAGE, _SMALLEST_ROW = 4096, 64  # bytes: SQLite's default, a checksum
 # json.dumps makes an encoder for each call
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _KEY_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
@@ -44,25 +42,27 @@ def cache_key(*parts: Any) -> str:
 class ResponseCache:
     """A persistent mapping from `cache_key` to a JSON value, safe for several processes and threads.
 
-    Each `put` is one commit that survives a kill. A damaged row is reported and counts as missing; the
-    intact rows of a damaged file are saved. `owner` is what the responses depend on besides their keys.
+    Each `put` is one commit that survives a kill. A damaged row is reported and counts as missing; of a
+    damaged file the intact rows are saved. `owner` is a number for what all its values depend on.
     """
 
-    def __init__(self, path: Path, owner: str = "") -> None:
+    def __init__(self, path: Path, owner: int = 0) -> None:
         self.path = path
-        self._owner = f"PRAGMA user_version = {_owner_number(owner)}"
         self._lock = threading.Lock()
-        self._connection = self._call(self._open)
+        with self._errors():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and _is_damaged(path):
+                _repair(path)
+            self._connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
+            self._connection.text_factory = bytes  # a damaged value may not be text
+            self._connection.execute(_SCHEMA)
+            self._connection.execute(f"PRAGMA user_version = {owner}")
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
         """The cached values among `keys`."""
-        wanted = json.dumps(list(keys))
-        rows = self._call(lambda: self._connection.execute(_SELECT, (wanted,)).fetchall())
-        values = {
-            key.decode(): json.loads(value)
-            for key, value, checksum in rows
-            if _is_intact(key, value, checksum)
-        }
+        with self._errors(), self._lock:
+            rows = self._connection.execute(_SELECT, (json.dumps(list(keys)),)).fetchall()
+        values = {row[0].decode(): json.loads(row[1]) for row in rows if _is_intact(*row)}
         if damaged := len(rows) - len(values):
             logger.warning("%d damaged responses in %s will be computed again.", damaged, self.path)
         return values
@@ -71,7 +71,8 @@ class ResponseCache:
         """Store values in one commit; they are on the disk when this returns."""
         texts = {key: _ENCODER.encode(value) for key, value in values.items()}
         rows = [(key, text, _checksum(key.encode(), text.encode()).decode()) for key, text in texts.items()]
-        self._call(lambda: self._insert(rows))
+        with self._errors(), self._lock, self._connection:
+            self._connection.executemany(_INSERT, rows)
 
     def __enter__(self) -> "ResponseCache":
         return self
@@ -79,72 +80,54 @@ class ResponseCache:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
-        connection.text_factory = bytes  # a damaged value may not be text
-        connection.execute(_SCHEMA)
-        connection.execute(self._owner)
-        return connection
-
-    def _insert(self, rows: Iterable[tuple[Any, Any, Any]]) -> None:
-        with self._connection:
-            self._connection.executemany(_INSERT, rows)
-
-    def _call(self, function: Callable[[], T]) -> T:
-        """The result of a function, which is called again if the file was damaged and its rows are saved."""
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
         try:
-            with self._lock:
-                try:
-                    return function()
-                except sqlite3.DatabaseError as error:
-                    # the others are a full disk, or a file that is locked or read-only
-                    damaged = not isinstance(error, sqlite3.OperationalError) or "no such" in str(error)
-                    if not damaged or not self._salvage():
-                        raise
-                    return function()
+            yield
         except (OSError, sqlite3.Error) as error:
             raise OutputError(
                 f"The cache {self.path} cannot be used: {error}. What it has is kept. Check that the disk "
-                f"has space and that the file can be written; then run the command again."
+                f"has space and the file can be written; then run the command again."
             ) from error
 
-    def _salvage(self) -> bool:
-        """Replace a damaged file by one with its intact rows; False if there are none."""
-        with tempfile.TemporaryDirectory(dir=self.path.parent, prefix=".gest.") as folder:
-            damaged, new = Path(folder, "damaged"), Path(folder, "new")
-            for path in (damaged, new):
-                with closing(sqlite3.connect(path)) as connection:
-                    connection.execute(_SCHEMA)
-            # the first page has no rows, and is the same in each file but for the number of pages
-            first, rest = damaged.read_bytes()[:_PAGE], self.path.read_bytes()[_PAGE:]
-            pages = 1 + len(rest) // _PAGE
-            damaged.write_bytes(first[:28] + pages.to_bytes(4, "big") + first[32:] + rest)
-            with closing(sqlite3.connect(damaged)) as source, closing(sqlite3.connect(new)) as target, target:
+
+def owner_of(path: Path) -> int:
+    """The owner of a cache, which SQLite stores in the file's header as the "user version"."""
+    with path.open("rb") as file:
+        return int.from_bytes(file.read(64)[60:], "big")
+
+
+def _is_damaged(path: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection:
+            connection.execute("SELECT key, value, checksum FROM responses LIMIT 1")
+            return connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",)
+    except sqlite3.DatabaseError as error:  # others are a locked file or one that cannot be read
+        return not isinstance(error, sqlite3.OperationalError) or "no such column" in str(error)
+
+
+def _repair(path: Path) -> None:
+    """Replace a damaged file by one with its intact rows, if it has any."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".gest.") as folder:
+        repaired, damaged = Path(folder, "repaired"), Path(folder, "damaged")
+        with closing(sqlite3.connect(repaired)) as target, target:
+            target.execute(_SCHEMA)
+            target.execute(f"PRAGMA user_version = {owner_of(path)}")
+            target.commit()
+            # the first page holds no rows, and differs between files only in the number of pages
+            first, rest = repaired.read_bytes()[:_PAGE], path.read_bytes()[_PAGE:]
+            damaged.write_bytes(first[:28] + (1 + len(rest) // _PAGE).to_bytes(4, "big") + first[32:] + rest)
+            with closing(sqlite3.connect(damaged)) as source:
                 source.text_factory = bytes
                 for number in range(1, len(rest) // _SMALLEST_ROW):
                     with suppress(sqlite3.DatabaseError):
                         row = source.execute(_SELECT_ONE, (number,)).fetchone()
                         if row and _is_intact(*row):
                             target.execute(_INSERT, [column.decode() for column in row])
-                number = target.total_changes
-            if number:
-                logger.warning("%s is damaged; %d intact responses in it are saved.", self.path, number)
-                new.replace(self.path)
-                self._connection = self._open()
-            return bool(number)
-
-
-def is_owner(path: Path, owner: str) -> bool:
-    """Whether a cache was made with this owner."""
-    with path.open("rb") as file:
-        header = file.read(64)
-    return int.from_bytes(header[60:], "big") == _owner_number(owner)
-
-
-def _owner_number(owner: str) -> int:
-    """A positive number of 31 bits; SQLite stores it in the file's header."""
-    return int(hashlib.sha256(owner.encode()).hexdigest()[:8], 16) >> 1 | 1
+            number = target.total_changes
+        if number:
+            repaired.replace(path)
+            logger.warning("%s was damaged: its %d intact responses are saved.", path, number)
 
 
 def _is_intact(key: Any, value: Any, checksum: Any) -> bool:

@@ -21,12 +21,13 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import signature as signature_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset import storage
-from gest_dataset.cache import ResponseCache, is_owner
+from gest_dataset.cache import ResponseCache, owner_of
 from gest_dataset.data.folder import read_parquet, write_parquet
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures.result import is_decided
@@ -182,13 +183,13 @@ def open_run(
     run of a served model keeps it too, so that nothing is paid for again if another file is damaged.
     """
     check_run_folder(path)
-    cache, owner = path / CACHE, json.dumps(manifest.identity(), sort_keys=True)
+    cache, owner = path / CACHE, crc32(json.dumps(manifest.identity(), sort_keys=True).encode()) >> 1
     with storage.folder_lock(path):
         finished = None
         try:
             existing = read_manifest(path) if (path / MANIFEST).exists() else None
         except (DataError, OutputError) as error:
-            if not (cache.exists() and is_owner(cache, owner)) and not _has_table_of(path, manifest):
+            if not (cache.exists() and owner_of(cache) == owner) and not _has_table_of(path, manifest):
                 raise
             logger.warning("%s It is written again.", error)
             existing = None
