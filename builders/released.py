@@ -20,7 +20,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from gest_dataset.builders.config import Dropped, File, Files, Row
 from gest_dataset.builders.gest import read_sentences, stereotype_cells
@@ -168,6 +167,8 @@ def classify(means: np.ndarray) -> list[str]:
     """The class of each sentence, from its mean z in each family [families, sentences]."""
     if len(means) < 3:  # too few for a t-test
         return [UNDETERMINED] * means.shape[1]
+    from scipy import stats  # takes a second
+
     p_values = stats.ttest_1samp(means, 0).pvalue
     found = stats.false_discovery_control(p_values) < _FALSE_DISCOVERIES
     labels = np.where(means.mean(axis=0) > 0, TOWARDS, AGAINST)
