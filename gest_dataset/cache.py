@@ -101,7 +101,7 @@ def _is_damaged(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as connection:
             connection.execute("SELECT key, value, checksum FROM responses LIMIT 1")
-            return connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",)
+            return str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok"
     except sqlite3.DatabaseError as error:  # others are a locked file or one that cannot be read
         return not isinstance(error, sqlite3.OperationalError) or "no such column" in str(error)
 
