@@ -245,8 +245,8 @@ def detect_chat_format(client: Client, model: str) -> tuple[str, int]:
 def parse_chat(choice: Mapping[str, Any], usage: Mapping[str, Any]) -> Answer:
     """The answer in a choice, with its token counts and its likeliest first tokens."""
     with convert_errors(lambda error: InvalidReplyError(f"the reply is invalid: {describe_error(error)}")):
-        tokens = [int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens")]
-        if not all(0 <= number < _MOST_TOKENS for number in tokens):
+        tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        if not 0 <= min(tokens) <= max(tokens) < _MOST_TOKENS:
             raise ValueError("impossible token counts")
         message = choice.get("message") or {}
         content = message.get("content")  # a string, or a list of parts, some of which are texts
