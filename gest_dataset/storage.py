@@ -36,7 +36,7 @@ _LARGEST, _MOST_VALUES, _DEEPEST = 1 << 30, 100_000, 100
 def folder_lock(folder: Path) -> Iterator[None]:
     """Lock a folder while this process writes to it."""
     with file_lock(folder / LOCK, f"Another process is writing to {folder}"):
-        for partial in filter(is_temporary, folder.iterdir()):
+        for partial in folder.rglob(f".*{_PARTIAL}"):
             partial.unlink(missing_ok=True)  # of a process that was killed
         try:
             yield
