@@ -14,12 +14,15 @@ import numpy as np
 import pandas as pd
 
 from gest_dataset.builders import CONFIGS
+from gest_dataset.builders.released import FAMILY_OF
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import render_text
 from gest_dataset.measures.result import sample_units, wide_scores
+from gest_dataset.published.models import published_name
+from gest_dataset.report import items
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import correlation, holm, masculine_rate
@@ -40,7 +43,8 @@ def reliability_of(run: Run) -> dict[str, Any]:
     """How reliable the numbers of a run are; empty for measures without stereotypes.
 
     Keys: `permutation_p`; for models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
-    `creators`, `confounders`; for masculine rates `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`.
+    `creators`, `confounders`, `sides`, `without_against`, `rank`; for masculine rates `f_s_lowest`,
+    `f_s_highest`, `n`, `n_unknown`.
     `unavailable` has the reason for each part that is missing.
     """
     measure = MEASURES[run.manifest.measure]
@@ -55,6 +59,8 @@ def reliability_of(run: Run) -> dict[str, Any]:
     if measure.name not in ("templates", "pairs", "neutral"):
         return {}
     numbers["permutation_p"] = Estimate.exact(result["g_s_permutation_p"]).value
+    if run.manifest.config in _ANNOTATED:
+        numbers |= _items(run)
     for name, part in (("reliability", _profile), ("creators", _creators), ("confounders", _confounders)):
         try:
             numbers |= part(run)
@@ -88,6 +94,21 @@ def _profile(run: Run) -> dict[str, Any]:
         profile, samples = correlation.template_agreement(scores, stereotypes)
         numbers["template_agreement"] = {"profile": profile, "samples": samples}
     return numbers
+
+
+def _items(run: Run) -> dict[str, Any]:
+    """The side of each stereotype, and what needs the scores of published models, if they can be read."""
+    wide, facts = wide_scores(run.table), run.manifest.metadata
+    numbers: dict[str, Any] = {"sides": items.sides(wide)}
+    name = published_name({**facts, "model": run.manifest.model})
+    try:
+        quality = rows_of("item_quality").to_pandas()
+        rank = items.rank_band(wide, facts["kind"], name, quality)
+    except GestError:
+        return numbers
+    kept = items.without(wide, items.against_stereotype(quality, FAMILY_OF.get(name or "")))
+    without = items.g_s_of(kept)._asdict() | {"n": len(wide) - len(kept)}
+    return numbers | {"without_against": without, "rank": rank}
 
 
 def _creators(run: Run) -> dict[str, Any]:
@@ -172,11 +193,11 @@ def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[dict[str, 
     """A table for each run of a measure with stereotypes; p-values are corrected over the runs (Holm)."""
     found = {run.label: numbers for run in runs if (numbers := reliability_of(run.run))}
     p_values = {label: numbers["permutation_p"] for label, numbers in found.items()}
-    finite = {label: p_value for label, p_value in p_values.items() if math.isfinite(p_value)}
-    adjusted = dict(zip(finite, holm(list(finite.values())), strict=True))
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    compared = sum(map(math.isfinite, p_values.values()))
     tables: dict[str, list[dict[str, Any]]] = {}
     for label, numbers in found.items():
-        values = {**numbers, "holm": adjusted.get(label, math.nan), "runs": len(finite)}
+        values = {**numbers, "holm": adjusted[label], "runs": compared}
         values |= {"low_reliability": correlation.LOW_RELIABILITY}
         tables[label] = []
         for row in _ROWS:
