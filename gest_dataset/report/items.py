@@ -20,15 +20,7 @@ import pandas as pd
 from gest_dataset.builders.released import AGAINST, FAMILIES, FAMILY_OF, TOWARDS, UNDETERMINED
 from gest_dataset.data.rows import rows_of
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    deviation_of_squares,
-    linear,
-    resample,
-    squared_deviations,
-    standardised,
-)
+from gest_dataset.statistics import bootstrap
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.stereotype_rate import LN_G_S, LN_MEAN, exp, resample_templates, template_squares
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
@@ -60,13 +52,13 @@ def sides(wide: pd.DataFrame) -> list[tuple[str, Estimate, str]]:
     """Each stereotype (number and name) with its distance from the midpoint and the side it is on."""
     means = wide.dropna().mean(axis=1)
     strata = _strata(means)
-    columns = np.column_stack([means, squared_deviations(means.to_numpy(), strata)])
-    resamples = resample(columns, strata, len(STEREOTYPES), None, DRAWS, SEED)
+    columns = np.column_stack([means, bootstrap.squared_deviations(means.to_numpy(), strata)])
+    resamples = bootstrap.resample(columns, strata, len(STEREOTYPES), None, bootstrap.DRAWS, bootstrap.SEED)
     found = []
     for index, stereotype in enumerate(STEREOTYPES.values()):
         contrast = np.eye(len(STEREOTYPES))[index] - (MALE + FEMALE) / 2
-        towards = linear(-contrast if IS_FEMALE[index] else contrast)
-        interval = resamples.interval(standardised(towards, strata, len(STEREOTYPES)))
+        towards = bootstrap.linear(-contrast if IS_FEMALE[index] else contrast)
+        interval = resamples.interval(bootstrap.standardised(towards, strata, len(STEREOTYPES)))
         distance = Estimate(interval.value, interval.low, interval.high)
         side = TOWARDS if distance.low > 0 else AGAINST if distance.high < 0 else UNDETERMINED
         found.append((f"{stereotype.id:2} {stereotype.name}", distance, side))
@@ -119,7 +111,9 @@ def _effects(scores: Floats, strata: Ints) -> Iterator[float]:
     for chosen in [range(width), *([n] for n in range(width) if width > 1)]:
         ln_g_s = float(LN_G_S.value(means[:, chosen]))
         yield ln_g_s
-        yield ln_g_s / (deviation_of_squares(template_squares(scores[:, chosen], strata), strata) or math.nan)
+        yield ln_g_s / (
+            bootstrap.deviation_of_squares(template_squares(scores[:, chosen], strata), strata) or math.nan
+        )
 
 
 def _strata(scores: Any) -> Ints:

@@ -59,13 +59,13 @@ def reliability_of(run: Run) -> dict[str, Any]:
     if measure.name not in ("templates", "pairs", "neutral"):
         return {}
     numbers["permutation_p"] = Estimate.exact(result["g_s_permutation_p"]).value
-    if run.manifest.config in _ANNOTATED:
-        numbers |= _items(run)
     for name, part in (("reliability", _profile), ("creators", _creators), ("confounders", _confounders)):
         try:
             numbers |= part(run)
         except _Unavailable as reason:
             numbers["unavailable"][name] = str(reason)
+    if run.manifest.config in _ANNOTATED:
+        numbers |= _items(run, is_readable="creators" in numbers)
     return numbers
 
 
@@ -96,10 +96,12 @@ def _profile(run: Run) -> dict[str, Any]:
     return numbers
 
 
-def _items(run: Run) -> dict[str, Any]:
-    """The side of each stereotype, and what needs the scores of published models, if they can be read."""
+def _items(run: Run, is_readable: bool) -> dict[str, Any]:
+    """The side of each stereotype, and what needs the scores of published models, if data can be read."""
     wide, facts = wide_scores(run.table), run.manifest.metadata
     numbers: dict[str, Any] = {"sides": items.sides(wide)}
+    if not is_readable:
+        return numbers
     name = published_name({**facts, "model": run.manifest.model})
     try:
         quality = rows_of("item_quality").to_pandas()

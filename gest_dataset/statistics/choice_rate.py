@@ -38,16 +38,7 @@ import pandas as pd
 
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    MIN_DIFFERING,
-    SEED,
-    Interval,
-    SmoothFunction,
-    interval_entries,
-    linear,
-    resample,
-)
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, SmoothFunction, linear, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.proportions import count_hits, proportion, rate_contrast
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
@@ -112,7 +103,7 @@ def _worst_cases(chosen: Ints, stereotypes: Ints, sentences: Ints, draws: int, s
         interval = resamples.interval(linear(MALE_MINUS_FEMALE / 2))
         genders = np.column_stack([filled > 0, filled < 0]).astype(np.float64)
         interval = _if_few_differ(interval, genders, stereotypes, sentences, MALE_MINUS_FEMALE)
-        rate = interval_entries("rate", interval, limits=_DIFFERENCE)
+        rate = bootstrap.interval_entries("rate", interval, limits=_DIFFERENCE)
         result[f"stereotype_rate_{name}"] = rate["rate"]
         result[f"stereotype_rate_{name}_{end}"] = rate[f"rate_{end}"]
     return result
@@ -129,7 +120,7 @@ def _if_few_differ(
     means, strata = _by_sentence(answers[:, :2], stereotypes, sentences)
     alike = pd.DataFrame(means).groupby([strata, *means.T]).size().groupby(level=0).max()
     differing = len(means) - alike.sum()
-    if differing >= MIN_DIFFERING:
+    if differing >= bootstrap.MIN_DIFFERING:
         return interval
     if differing < _MIN_CLUSTERS:
         answers, stereotypes, sentences = means, strata, np.arange(len(means))
@@ -208,7 +199,7 @@ def _frequencies(
     for name, weights in RATES.items():
         interval = resamples.interval(mean(weights / 2, "male", "female"))
         interval = _if_few_differ(interval, answers, stereotypes, sentences, weights)
-        result |= interval_entries(name, interval, limits=_DIFFERENCE)
+        result |= bootstrap.interval_entries(name, interval, limits=_DIFFERENCE)
     single = np.eye(len(STEREOTYPES))
     preferences = [mean(row, "male", "female") for row in single]
     result |= resamples.list_entries("preference", preferences, limits=_DIFFERENCE)

@@ -13,17 +13,7 @@ from typing import Any
 import numpy as np
 
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import (
-    MIN_DIFFERING,
-    SEED,
-    Interval,
-    Resamples,
-    SmoothFunction,
-    linear,
-    of_ratios,
-    one_stratum,
-    resample,
-)
+from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, of_ratios, one_stratum, resample
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.choice_rate import OPTIONS, option_codes
 from gest_dataset.statistics.control_bias import control_scores
@@ -41,9 +31,9 @@ DRAWS = 10_000
 _RATE_CONTRAST = of_ratios(linear(MALE_MINUS_FEMALE), np.ones((len(STEREOTYPES), 1)))
 
 
-# ICAT has a kink at SS = 50: two models of equal LMS have the same ICAT if their SS are the same, or are 50 - x
-# and 50 + x. One of the two must be ruled out by this many standard errors. Equal models are then found to
-# differ in about 5 % of comparisons, otherwise in fewer than 1 %
+# ICAT has a kink at SS = 50: two models of equal LMS have the same ICAT if their SS are equal, or 50 - x and
+# 50 + x. One of the two must be ruled out by this many standard errors. Equal models are then found to differ
+# in about 5 % of comparisons, otherwise in fewer than 1 %
 MIN_FROM_KINK = 3.0
 
 
@@ -181,7 +171,7 @@ def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     return _Paired(np.hstack(columns), one_stratum(a), 1, (icat_of_a, icat_of_b))
 
 
-def _from_kink(resamples: Resamples) -> float:
+def _from_kink(resamples: bootstrap.Resamples) -> float:
     """The larger |t| of SS_a - SS_b and of SS_a + SS_b - 100, from the means of (a - b, b)."""
     ratios = []
     for of_b, null in ((0.0, 0.0), (2.0, 1.0)):
@@ -244,10 +234,10 @@ def compare(
     differing = np.flatnonzero((columns[:, :width] != columns[:, width:]).any(axis=1))
     n_differing = len(differing if unit_codes is None else np.unique(unit_codes[differing]))
     function = _difference_function(paired.functions, width)
-    interval = resamples.interval(function, students=n_differing < MIN_DIFFERING)
+    interval = resamples.interval(function, students=n_differing < bootstrap.MIN_DIFFERING)
     needed = None
     if measure == "icat" and (distance := _from_kink(resamples)) < MIN_FROM_KINK:
-        interval = Interval(interval.value)
+        interval = bootstrap.Interval(interval.value)
         needed = math.ceil(len(columns) * (MIN_FROM_KINK / max(distance, 0.01)) ** 2)
     limits = (factor * interval.value, factor * interval.low, factor * interval.high)
     return Comparison(measure, value_a, value_b, *limits, interval.p_value, paired.is_ratio, needed)
