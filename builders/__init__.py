@@ -75,7 +75,7 @@ _FAMILIES = {
     "crows": ("crows",),
     "stereoset": ("stereoset",),
     "winobias": ("winobias",),
-    "released": ("released",),
+    "released": ("released", "released_stereoset"),
     "demo": ("demo", "demo_control"),
 }
 # Group -> its configs. `all` contains neither the demo's data nor released scores, which are not test sets.

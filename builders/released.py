@@ -1,4 +1,5 @@
-"""The scores of 34 published models that the authors of GEST released, and the quality of each sentence.
+"""The scores that the authors of GEST released: of 34 models on GEST, with the quality of each sentence, and
+the means of 11 models on WinoBias.
 
 For each model and sentence k:
 
@@ -19,20 +20,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from gest_dataset.builders.config import Dropped, File, Files, Row
 from gest_dataset.builders.gest import read_sentences, stereotype_cells
-from gest_dataset.builders.reading import read_lines
+from gest_dataset.builders.reading import read_csv, read_lines
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
 
 _NAME = re.compile(r"(.+)_template-(\d)\.txt")
-FAMILIES: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+_KINDS: dict[str, dict[str, list[str]]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+FAMILIES = {family: models for families in _KINDS.values() for family, models in families.items()}
 FAMILY_OF = {model: family for family, models in FAMILIES.items() for model in models}
+KIND_OF = {model: kind for kind, families in _KINDS.items() for names in families.values() for model in names}
 # Files count templates from 0; causal models have the last two of the four only
-FIRST_TEMPLATE = {"english_mlm": 1, "english_glm": 3}
+FIRST_TEMPLATE = {"masked": 1, "causal": 3}
+_WINOBIAS_COLUMNS = {"male": "logprob_male_professions", "female": "logprob_female_professions"}
 TOWARDS, AGAINST, UNDETERMINED = "towards", "against", "undetermined"
 _FALSE_DISCOVERIES = 0.05
 _LN10 = math.log(10)
@@ -78,7 +81,7 @@ def _read_columns(files: Files) -> tuple[list[Row], dict[tuple[str, int], list[f
         model = find_model(parts[0]) if parts else None
         if parts is None or model is None:
             raise DataError(f"{path.name} is not a file of a released model, such as gpt2_template-0.txt.")
-        columns[model, FIRST_TEMPLATE[path.parent.name] + parts[1]] = read_ratios(file, len(sentences))
+        columns[model, FIRST_TEMPLATE[KIND_OF[model]] + parts[1]] = read_ratios(file, len(sentences))
     return sentences, columns
 
 
@@ -95,6 +98,24 @@ def read_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
                 "log_ratio": ratio,
                 **stereotype_cells(sentence["stereotype"]),
             }
+
+
+def read_winobias_means(file: File) -> Iterator[Row]:
+    """Yield the mean ln ratio of each model and WinoBias config on the occupations of either gender."""
+    for line, cells in read_csv(file):
+        try:
+            means = {gender: float(cells[name]) * _LN10 for gender, name in _WINOBIAS_COLUMNS.items()}
+            name = cells["model_name"].rpartition("/")[2]
+            config = f"winobias_type{cells['dataset_type']}_{cells['dataset_split']}"
+        except (KeyError, ValueError) as error:
+            raise DataError.at(file, line, f"not the means of a model on WinoBias: {error!r}") from None
+        yield {"id": f"{name}-{config}", "model": find_model(name) or name, "config": config, **means}
+
+
+def read_winobias_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
+    """Yield the released means on WinoBias."""
+    (file,) = files
+    return read_winobias_means(file)
 
 
 def read_item_quality(files: Files, dropped: Dropped) -> Iterator[Row]:
@@ -146,6 +167,8 @@ def classify(means: np.ndarray) -> list[str]:
     """The class of each sentence, from its mean z in each family [families, sentences]."""
     if len(means) < 3:  # too few for a t-test
         return [UNDETERMINED] * means.shape[1]
+    from scipy import stats  # takes a second
+
     p_values = stats.ttest_1samp(means, 0).pvalue
     found = stats.false_discovery_control(p_values) < _FALSE_DISCOVERIES
     labels = np.where(means.mean(axis=0) > 0, TOWARDS, AGAINST)

@@ -39,10 +39,12 @@ def run(as_json: bool = False) -> None:
     for column in table.columns[2:]:
         column.justify = "left"
     for config in CONFIGS.values():
-        rows = f"{'' if config.exact else 'up to '}{config.published_rows:,}"
+        rows = f"{'' if config.exact else '≤ '}{config.published_rows:,}"
         licence, _, origin = config.licence.partition(" (from ")
         origins |= {origin.rstrip(")")} if origin else set()
-        table.add_row(config.name, rows, ", ".join(config.languages), licence + " *" * bool(origin))
+        number = len(config.languages)
+        languages = ", ".join(config.languages) if number < 4 else f"{number} languages"
+        table.add_row(config.name, rows, languages, licence + " *" * bool(origin))
     notes = [f"* derived from data under {', '.join(sorted(origins))}"] if origins else []
     notes.append("import gest_dataset, then load_dataset('gest', CONFIG, split='test')")
     table.caption = "\n".join([*notes, f"demo_...: {NOT_VALIDATED}"])

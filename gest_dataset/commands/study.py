@@ -54,7 +54,7 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
         if name == "heuristics":
             _heuristics(own, folder, as_json)
         elif name == "all":
-            _write_and_show(studies.papers_study(own.get("scores")), folder, as_json)
+            _write_and_show(studies.papers_study(own.get("released")), folder, as_json)
         else:
             if "words" in own:
                 own["words"] = _words(own["words"])

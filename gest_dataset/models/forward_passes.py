@@ -7,25 +7,25 @@ next-sentence model is a classifier of two texts.
 import copy
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
-from torch.backends import mkldnn
 from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
 from gest_dataset.models.device import is_immovable, main_device, spans_devices
-from gest_dataset.models.packed_linear import packed_linear_layers
+from gest_dataset.models.packed_linear import is_faster, packed_linear_layers
 from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
 
 logger = logging.getLogger(__name__)
 
+MIXED = "mixed_bfloat16"  # linear layers in bfloat16, everything else in float32
 Pass = tuple[Input, list[Lookup]]  # one input and the numbers that are asked of it
 
 # Relative to the largest logit; two correct computations differ by 5e-7 of it in float32
@@ -136,9 +136,8 @@ class Head:
 
 
 def _linear(states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """A linear layer; float32 on a CPU goes through oneDNN, which took half the time on an AMD EPYC."""
-    has_onednn = mkldnn.is_available()  # type: ignore[no-untyped-call]
-    if states.device.type != "cpu" or states.dtype != torch.float32 or not has_onednn:
+    """A linear layer; float32 on a CPU goes through oneDNN where that is faster."""
+    if states.device.type != "cpu" or states.dtype != torch.float32 or not is_faster(torch.float32):
         return nn.functional.linear(states, weight, bias)
     packed_bias = None if bias is None else bias.to_mkldnn()
     return nn.functional.linear(states.to_mkldnn(), weight.to_mkldnn(), packed_bias).to_dense()
@@ -148,12 +147,14 @@ class Scorer:
     """The common part of all scorers: the model, its device, and the retry in float32.
 
     `dtypes` lists the number types used so far; a batch that overflows in half precision adds float32.
+    `linear_dtype` is that of packed linear layers.
     """
 
     causal = False
 
-    def __init__(self, model: Any, pad_id: int) -> None:
+    def __init__(self, model: Any, pad_id: int, linear_dtype: torch.dtype = torch.float32) -> None:
         self.pad_id = pad_id
+        self.linear_dtype = linear_dtype
         self.dtypes: list[str] = []
         self.notes: list[str] = []
         self._set_model(model)
@@ -184,11 +185,14 @@ class Scorer:
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
         """Compare the fast paths with the full model on a few inputs."""
 
-    def packed_layers(
-        self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]
-    ) -> AbstractContextManager[bool]:
+    @contextmanager
+    def packed_layers(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Iterator[None]:
         """Run with packed linear layers, if they are faster and give the same values for a few inputs."""
-        return packed_linear_layers(self.model, lambda: np.concatenate(self.log_probs(inputs, lookups)))
+        compute = lambda: np.concatenate(self.log_probs(inputs, lookups))  # noqa: E731
+        with packed_linear_layers(self.model, compute, self.linear_dtype) as packed:
+            if packed and self.linear_dtype == torch.bfloat16:
+                self.dtypes = [MIXED]
+            yield
 
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether a packed row gives the values of its texts (causal models only)."""
@@ -215,10 +219,10 @@ class NextSentenceScorer(Scorer):
 class LanguageModelScorer(Scorer):
     """Masked, causal and encoder-decoder models."""
 
-    def __init__(self, model: Any, kind: str, pad_id: int) -> None:
+    def __init__(self, model: Any, kind: str, pad_id: int, linear_dtype: torch.dtype = torch.float32) -> None:
         self.causal = kind == "causal"
         self.seq2seq = kind == "seq2seq"
-        super().__init__(model, pad_id)
+        super().__init__(model, pad_id, linear_dtype)
 
     def _set_model(self, model: Any) -> None:
         super()._set_model(model)

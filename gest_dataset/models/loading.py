@@ -15,10 +15,11 @@ from transformers.models.auto import modeling_auto as auto
 from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models import device as devices
-from gest_dataset.models import identity, pretrained
+from gest_dataset.models import distributed, identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
-from gest_dataset.models.forward_passes import LanguageModelScorer, NextSentenceScorer, Scorer
+from gest_dataset.models.forward_passes import MIXED, LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
+from gest_dataset.models.packed_linear import is_faster, packable_layers
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import EMPTY, Answer, Prompt
@@ -44,7 +45,8 @@ class LoadedModel:
     """A transformers model with its tokenizer.
 
     A model of the caller is never changed. `baseline_seed` is the seed of a random baseline, else 0.
-    `load_float32` loads the same model in float32.
+    `load_float32` loads the same model in float32. With `auto_dtype`, the linear layers may be computed in
+    bfloat16 (`linear_dtype`).
     """
 
     model: Any
@@ -57,6 +59,8 @@ class LoadedModel:
     quantization: str | None = None
     baseline_seed: int = 0
     load_float32: "Callable[[], LoadedModel] | None" = None
+    auto_dtype: bool = False
+    linear_dtype: torch.dtype = torch.float32
 
     @property
     def device(self) -> torch.device:
@@ -67,7 +71,7 @@ class LoadedModel:
         return {
             **identity.fingerprint(self.model, self.tokenizer),
             "device": self.device.type,
-            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "dtype": MIXED if self.linear_dtype != torch.float32 else str(self.model.dtype).split(".")[1],
             "batch_tokens": self._budget(batch_tokens),
             **({"spread": True} if devices.spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
@@ -127,8 +131,15 @@ class LoadedModel:
         if pad_id >= getattr(self.model.config.get_text_config(), "vocab_size", pad_id + 1):
             pad_id = 0  # a token that was added later may have no embedding
         if self.kind == NSP:
-            return NextSentenceScorer(self.model, pad_id)
-        return LanguageModelScorer(self.model, self.kind, pad_id)
+            return NextSentenceScorer(self.model, pad_id, self.linear_dtype)
+        return LanguageModelScorer(self.model, self.kind, pad_id, self.linear_dtype)
+
+    def in_mixed_precision(self) -> "LoadedModel":
+        """The model with linear layers in bfloat16, if `--dtype auto` may use them and they are faster."""
+        layers = packable_layers(self.model) if self.auto_dtype else []
+        if not distributed.on_main(lambda: bool(layers) and is_faster(torch.bfloat16)):
+            return self
+        return replace(self, linear_dtype=torch.bfloat16, load_float32=lambda: self)
 
     def _budget(self, batch_tokens: int | None) -> int:
         return batch_tokens or devices.BATCH_TOKENS.get(self.device.type, devices.BATCH_TOKENS["cpu"])
@@ -177,7 +188,8 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
     check_complete(loaded, info, name)
     shown, from_hub = str(source.get("gguf_file", name)), commit is not None
     given = (settings.revision, settings.quantization)
-    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given)
+    auto_dtype = settings.dtype == "auto"
+    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given, auto_dtype=auto_dtype)
 
 
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:

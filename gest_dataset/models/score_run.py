@@ -29,6 +29,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result, is_decided
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings, run_signature
+from gest_dataset.models.forward_passes import MIXED
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
@@ -43,6 +44,8 @@ from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
 PRECISION_SAMPLES = 16  # that are scored again in float32
+LARGEST_ERROR = 0.1  # of bfloat16 with `--dtype auto`, in standard deviations of the scores
+_LEAST_ROWS = 80 * PRECISION_SAMPLES  # for which that error is measured before the run
 SHORT = 40  # samples of each stereotype in the short form
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
@@ -161,6 +164,7 @@ class ScoredRun:
 
 def score_as_run(model: Model, request: Request, path: Path | None, command: Sequence[str]) -> ScoredRun:
     """Score a request as a run in a folder: new, resumed, or read if it is finished."""
+    model, request = _with_auto_dtype(model, request)
     if path is None:
         return ScoredRun(score_request(model, request))
     null = {"null": request.settings.null} if request.settings.null else {}
@@ -208,7 +212,7 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
         for seed in range(1, request.settings.null + 1):
             result = compute_scores(random_baseline(model, seed), request, cache).result()
             metadata["null"].append(Estimate.of(result, request.measure.headline(result).name).value)
-    half = metadata["dtype"] in ("bfloat16", "float16")
+    half = metadata["dtype"] in ("bfloat16", "float16", MIXED)
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
@@ -224,6 +228,34 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
             note = f"{dtype}: its error was not measured ({describe_error(problem)})"
         metadata["notes"] = [*metadata["notes"], note]
     return replace(scores, metadata=metadata)
+
+
+def _with_auto_dtype(model: Model, request: Request) -> tuple[Model, Request]:
+    """The model with linear layers in bfloat16, if that changes the scores of some rows little enough.
+
+    An error of `LARGEST_ERROR` standard deviations of the scores widens an interval by 0.5 %.
+    """
+    if not isinstance(model, LoadedModel) or len(request.rows) < _LEAST_ROWS:
+        return model, request
+    mixed = model.in_mixed_precision()
+    if mixed is model:
+        return model, request
+    numbers = np.linspace(0, len(request.rows) - 1, PRECISION_SAMPLES).round().astype(int)
+    some = replace(request, rows=request.rows.select(numbers))
+    try:
+        exact, rounded = (compute_scores(one, some) for one in (model, mixed))
+    except ScoringError:  # the run itself reports it, if it concerns all rows
+        return model, request
+    if rounded.metadata["dtype"] != MIXED or len(exact.table) < PRECISION_SAMPLES // 2:
+        return model, request
+    error = relative_error(request.measure, rounded.table, exact.table)
+    if error <= LARGEST_ERROR:
+        return mixed, request
+    note = (
+        f"float32: bfloat16 changed the scores of some samples by {error:.2g} of their standard deviation, "
+        f"which is more than {LARGEST_ERROR}"
+    )
+    return model, replace(request, notes=(*request.notes, note))
 
 
 def _scores_until_decided(model: Model, request: Request, cache: ResponseCache | None) -> Scores:
@@ -362,6 +394,16 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
     differences = differences[np.isfinite(differences)]
     median, largest = float(differences.median()), float(differences.max())
     return {"samples": len(differences), "median": median, "largest": largest}
+
+
+def relative_error(measure: Measure, half: pa.Table, exact: pa.Table) -> float:
+    """The root mean square difference in standard deviations of the scores, of the worst template."""
+    expected = _log_ratios(measure, exact)
+    squares = (_log_ratios(measure, half) - expected) ** 2
+    names = expected.index.names
+    templates = expected.index.get_level_values("template") if "template" in names else [0] * len(expected)
+    spread = expected.groupby(templates).std()
+    return float((squares.groupby(templates).mean() ** 0.5 / spread).max(skipna=False))
 
 
 def _log_ratios(measure: Measure, table: pa.Table) -> "pd.Series[float]":

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gest_dataset.builders.released import AGAINST, FAMILIES, FAMILY_OF, TOWARDS, UNDETERMINED
+from gest_dataset.builders.released import AGAINST, FAMILIES, FAMILY_OF, KIND_OF, TOWARDS, UNDETERMINED
 from gest_dataset.data.rows import rows_of
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.statistics import bootstrap
@@ -42,26 +42,26 @@ def without(wide: pd.DataFrame, is_left_out: "pd.Series[bool]") -> pd.DataFrame:
     return wide[~is_left_out.reindex(ids, fill_value=False).to_numpy(dtype=bool)]
 
 
-def g_s_of(wide: pd.DataFrame) -> Estimate:
+def estimate_g_s(wide: pd.DataFrame) -> Estimate:
     """g_s, or its mean over templates, of `wide_scores`."""
     resamples = resample_templates(wide.to_numpy(), _strata(wide))
     return Estimate.of(resamples.entries("g_s", LN_MEAN, exp), "g_s")
 
 
-def sides(wide: pd.DataFrame) -> list[tuple[str, Estimate, str]]:
-    """Each stereotype (number and name) with its distance from the midpoint and the side it is on."""
+def sides(wide: pd.DataFrame) -> list[tuple[Estimate, str]]:
+    """The distance of each stereotype from the midpoint, and the side it is on."""
     means = wide.dropna().mean(axis=1)
     strata = _strata(means)
     columns = np.column_stack([means, bootstrap.squared_deviations(means.to_numpy(), strata)])
     resamples = bootstrap.resample(columns, strata, len(STEREOTYPES), None, bootstrap.DRAWS, bootstrap.SEED)
     found = []
-    for index, stereotype in enumerate(STEREOTYPES.values()):
+    for index in range(len(STEREOTYPES)):
         contrast = np.eye(len(STEREOTYPES))[index] - (MALE + FEMALE) / 2
         towards = bootstrap.linear(-contrast if IS_FEMALE[index] else contrast)
         interval = resamples.interval(bootstrap.standardised(towards, strata, len(STEREOTYPES)))
         distance = Estimate(interval.value, interval.low, interval.high)
         side = TOWARDS if distance.low > 0 else AGAINST if distance.high < 0 else UNDETERMINED
-        found.append((f"{stereotype.id:2} {stereotype.name}", distance, side))
+        found.append((distance, side))
     return found
 
 
@@ -75,8 +75,7 @@ def rank_band(wide: pd.DataFrame, kind: str, name: str | None, quality: pd.DataF
     columns = ["model", "template", "sentence_id", "log_ratio"]
     rows = rows_of("gest_scores_en").select_columns(columns).to_pandas()
     released = rows.pivot(index="sentence_id", columns=["model", "template"], values="log_ratio")
-    is_masked = rows["template"].eq(1).groupby(rows["model"], sort=False).any()
-    names = [model for model in is_masked.index if kind == ("masked" if is_masked[model] else "causal")]
+    names = [model for model in rows["model"].unique() if KIND_OF[model] == kind]
     if not names or not {*wide.columns} <= {*released[names[0]]}:
         return {}
     newer, older = (

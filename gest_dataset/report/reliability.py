@@ -29,6 +29,7 @@ from gest_dataset.statistics import correlation, holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
 
 _ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
@@ -99,7 +100,8 @@ def _profile(run: Run) -> dict[str, Any]:
 def _items(run: Run, is_readable: bool) -> dict[str, Any]:
     """The side of each stereotype, and what needs the scores of published models, if data can be read."""
     wide, facts = wide_scores(run.table), run.manifest.metadata
-    numbers: dict[str, Any] = {"sides": items.sides(wide)}
+    names = [f"{one.id} {one.name}" for one in STEREOTYPES.values()]
+    numbers: dict[str, Any] = {"sides": dict(zip(names, items.sides(wide), strict=True))}
     if not is_readable:
         return numbers
     name = published_name({**facts, "model": run.manifest.model})
@@ -109,7 +111,7 @@ def _items(run: Run, is_readable: bool) -> dict[str, Any]:
     except GestError:
         return numbers
     kept = items.without(wide, items.against_stereotype(quality, FAMILY_OF.get(name or "")))
-    without = items.g_s_of(kept)._asdict() | {"n": len(wide) - len(kept)}
+    without = items.estimate_g_s(kept)._asdict() | {"n": len(wide) - len(kept)}
     return numbers | {"without_against": without, "rank": rank}
 
 

@@ -37,10 +37,10 @@ from gest_dataset.statistics.proportions import agresti_coull
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
-from gest_dataset.studies import stereoset
+from gest_dataset.studies import stereoset, topical, validity
 from gest_dataset.studies.heuristics import parse_authors_labels
+from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import TEXTS, Study, Table, make_study
-from gest_dataset.studies.templates import read_authors_scores as read_gest_scores
 
 SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files
 _NOT_PRINTED_MODEL = "Mistral-7B-Instruct-v0.1"  # is in the released scores only
@@ -72,7 +72,7 @@ def agrees(computed: float, printed: str) -> bool:
     return abs(computed - float(printed)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
 
 
-def run_checks(scores: Path | None, names: Sequence[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
+def run_checks(released: Released, names: Sequence[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
     """The numbers of all (or the named) checks next to the printed ones; why others cannot be computed."""
     rows: list[tuple[Any, ...]] = []
     unavailable: dict[str, str] = {}
@@ -80,10 +80,10 @@ def run_checks(scores: Path | None, names: Sequence[str] = ()) -> tuple[pd.DataF
         check = load_papers()["checks"][name]
         printed, reasons = check.get("printed", {}), check.get("why", {})
         try:
-            if "scores" in check and scores is None:
-                raise ConfigError(f"the authors' score files are missing (--scores FOLDER, or {SCORES})")
-            folder = {"scores": scores} if "scores" in check else {}
-            numbers: Numbers = _CHECKS[check["function"]](**check.get("arguments", {}), **folder)
+            if "released" in check and released.where is None:
+                raise ConfigError(f"the released scores are missing (--released FOLDER, or {SCORES})")
+            files = {"released": released} if "released" in check else {}
+            numbers: Numbers = _CHECKS[check["function"]](**check.get("arguments", {}), **files)
         except GestError as error:
             unavailable[name] = str(error).splitlines()[0]
             continue
@@ -207,9 +207,49 @@ def mean_correlations(table: Sequence[Mapping[str, Any]], values: Floats) -> dic
     }
 
 
-def rates(paper: str, table: int, scores: Path) -> Numbers:
+def means(kind: str, released: Released) -> Numbers:
+    """GEST, tables 9 and 10: mean log10 ratios of the released scores, next to their published copies."""
+    numbers: dict[str, tuple[float, str]] = {}
+    for row in _rows(f"gest_english_{kind}"):
+        scores = released.gest.get(row["model"], pd.DataFrame())
+        if row["template"] in scores:
+            computed = scores[row["template"]].groupby(level="stereotype").mean() / LN10
+            for number, value in zip(STEREOTYPES, row["mean_log10_ratio"], strict=True):
+                label = f"{row['model']}, template {row['template']}, #{number}"
+                numbers[label] = float(computed[number]), f"{value:.4f}"
+    return numbers
+
+
+def family_means(released: Released) -> Numbers:
+    """GEST, table 3: rates of the samples on the family, if all models of a kind have released scores."""
+    numbers: dict[str, tuple[float, str]] = {}
+    of_authors = [one for one in topical.scores_of_authors(released) if one.name != _NOT_PRINTED_MODEL]
+    for row in topical.like_table_3(of_authors, FAMILY_WORDS).rows:
+        kind, models, _, _, _, mean, *_, printed = row
+        printed_models = {one["model"] for one in _english("mlm" if kind == topical.MLM else "glm")}
+        if models == len(printed_models) and isinstance(mean, float):
+            numbers[f"{kind}, on the family"] = mean, str(printed)
+    return numbers
+
+
+def winobias(released: Released) -> Numbers:
+    """GEST, appendix B.2: the correlation with WinoBias and its p-value, if all eleven models are at hand."""
+    printed = _rows("winobias")[0]
+    rates = pd.DataFrame(validity.released_rates(released), columns=validity.COLUMNS)
+    own = rates[rates["config"] == printed["config"]]
+    if len(own) < printed["models"]:
+        return {}
+    winobias_rates = own[validity.MEAN].str[0].to_numpy(dtype=float)
+    r, p_value = validity.correlate(own["g_s_published"], winobias_rates ** (1 / LN10))
+    return {
+        "correlation with WinoBias": (r.value, str(printed["pearson"])),
+        "its p-value": (p_value, f"{printed['p_value']:.2e}"),
+    }
+
+
+def rates(paper: str, table: int, released: Released) -> Numbers:
     """GEST: q_i and their bounds, from the released scores, on the printed scale."""
-    models = read_gest_scores(scores)[0]
+    models = released.gest
     numbers: dict[str, tuple[float, str]] = {}
     for row in _rows("gest_of_released_scores"):
         if (row["paper"], row["table"]) != (paper, table) or row["model"] not in models:
@@ -226,14 +266,16 @@ def rates(paper: str, table: int, scores: Path) -> Numbers:
     return numbers
 
 
-def stereoset_table(number: int, scores: Path) -> Numbers:
+def stereoset_table(number: int, released: Released) -> Numbers:
     """StereoSet: a table's rows of the models with released scores."""
-    return {
-        f"{one.printed['model']}, {one.language}, {name}": (one.result[name], f"{one.printed[name]:.2f}")
-        for one in stereoset.entries(number, stereoset.read_authors_scores(scores)[0])
-        if one.printed
-        for name in stereoset.TABLES[number]["statistics"]
-    }
+    numbers: dict[str, tuple[float, str]] = {}
+    for one in stereoset.entries(number, stereoset.scores_of_authors(released)):
+        for name in stereoset.TABLES[number]["statistics"] if one.printed else ():
+            label = f"{one.printed['model']}, {one.language}, {name}"
+            if number == stereoset.EVERY_METHOD:
+                label = f"{label}, {one.method}"
+            numbers[label] = one.result[name], f"{one.printed[name]:.2f}"
+    return numbers
 
 
 def stereoset_sizes() -> Numbers:
@@ -302,7 +344,18 @@ def differences(number: int) -> Numbers:
     return {**numbers, **shares(number, "word_filling_f")}
 
 
-_ON_GEST = (samples, templates, topical_means, confusion, swaps, published_numbers, rates)
+_ON_GEST = (
+    samples,
+    templates,
+    topical_means,
+    confusion,
+    swaps,
+    published_numbers,
+    means,
+    family_means,
+    winobias,
+    rates,
+)
 _ON_OTHERS = (stereoset_table, stereoset_sizes, word_filling_sizes, shares, differences)
 _CHECKS: dict[str, Callable[..., Numbers]] = {check.__name__: check for check in (*_ON_GEST, *_ON_OTHERS)}
 
@@ -319,10 +372,10 @@ def _english(kind: str) -> list[dict[str, Any]]:
 # ---- the study -------------------------------------------------------------------------------------------
 
 
-def papers_study(scores: str | Path | None = None) -> Study:
-    """The study of the papers; `scores` is the folder of the authors' score files."""
-    folder = scores or os.environ.get(SCORES)
-    checks, unavailable = run_checks(Path(folder) if folder else None)
+def papers_study(released: str | Path | None = None) -> Study:
+    """The study of the papers; `released` is the folder of the authors' score files."""
+    files = Released(released or os.environ.get(SCORES) or None)
+    checks, unavailable = run_checks(files)
     totals = {
         str(name): (len(group), int(group["agrees"].sum()), group["difference"].abs().max())
         for name, group in checks.groupby("check", sort=False)
@@ -352,7 +405,8 @@ def papers_study(scores: str | Path | None = None) -> Study:
         f"agree to the last printed digit; of the other {len(wrong):,}, "
         f"{format_number((wrong['why'] == '').sum())} have no explanation.",
         *(f"{name}: {reason}" for name, reason in unavailable.items()),
+        *files.notes,
     ]
     used = {name: f"{agree:,} of {n:,}" for name, (n, agree, _) in totals.items()}
     used |= dict.fromkeys(unavailable, "not computed")
-    return make_study("all", tables, sources=used, notes=notes)
+    return make_study("all", tables, sources=used | files.hashes, notes=notes)

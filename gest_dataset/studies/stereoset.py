@@ -6,24 +6,21 @@ score, any other model that of a next-sentence head if there is one.
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import FAMILIES
 from gest_dataset.builders.reading import read_pickle
-from gest_dataset.builders.stereoset import CANDIDATES, SLOTS, TESTS, source
+from gest_dataset.builders.stereoset import TESTS, source
+from gest_dataset.builders.stereoset_scores import scores_of_samples
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
-from gest_dataset.errors import ConfigError, DataError, convert_errors
-from gest_dataset.languages import STEREOSET
+from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Inputs as MetricInputs
@@ -33,18 +30,14 @@ from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
 from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import stereoset_icat
-from gest_dataset.storage import parse_json, sha256
+from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import TEXTS, Row, Study, Table, collect_runs, make_study, model_names
 
-# Names of the authors' files: model, their classes within and between sentences, language
-_FILE = re.compile(r"(?P<model>.+?)_[A-Z][A-Za-z0-9]*_(?P<between>[A-Z]\w*?)_(?P<language>[a-z]{2,3})\.json")
-_NEXT_SENTENCE = re.compile(r"Next|NSP", re.IGNORECASE)
 WITHIN, BETWEEN = TESTS
 CAUSAL, NSP = "causal", "nsp"  # kinds of models; `nsp` is a method as well
 GENERATIVE, RATIO = METHODS[CAUSAL]
 # The tables of the paper by number: published copy, tests and statistics
 TABLES: dict[int, dict[str, Any]] = TEXTS["stereoset"]
-PRINTED_MODELS = [(row["handle"], row["language"]) for row in published.load("stereoset_overall")["rows"]]
 EVERY_METHOD = 7  # the table with every method of scoring between sentences
 
 
@@ -93,18 +86,20 @@ def _printed_rows(table: Mapping[str, Any], language: str) -> list[dict[str, Any
     return [row for row in published.load(table["published"])["rows"] if row["language"] == language]
 
 
-def stereoset(runs: Runs = (), scores: str | Path | None = None) -> Study:
-    """LMS, SS and ICAT of runs, and of the authors' files in `scores`."""
-    released, hashes = read_authors_scores(scores)
+def stereoset(runs: Runs = (), released: str | Path | None = None) -> Study:
+    """LMS, SS and ICAT of runs, and of released scores."""
+    files = Released(released)
+    of_authors = scores_of_authors(files)
     family = FAMILIES["stereoset"]
     used = collect_runs(
         runs,
         "stereoset",
         lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is family,
-        has_scores=bool(released),
+        has_scores=bool(of_authors),
     )
-    scored = scores_of_runs(used) + released
-    return make_study("stereoset", [_table(number, scored) for number in TABLES], used, sources=hashes)
+    scored = scores_of_runs(used) + of_authors
+    tables = [_table(number, scored) for number in TABLES]
+    return make_study("stereoset", tables, used, sources=files.hashes, notes=files.notes)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:
@@ -130,7 +125,9 @@ def entries(number: int, scored: Sequence[Scored]) -> list[Entry]:
     for own in by_model.values():
         kind = next((part.kind for part in own.values() if part.kind != NSP), NSP)
         is_generative = kind == CAUSAL and number != EVERY_METHOD
-        methods = (GENERATIVE, NSP, RATIO) if is_generative else (NSP, GENERATIVE, RATIO)
+        methods = [GENERATIVE, NSP, RATIO] if is_generative else [NSP, GENERATIVE, RATIO]
+        if number == EVERY_METHOD:  # the authors released scores by formulas that are not in the paper
+            methods += sorted({part.method for part in own.values()} - {"", *methods})
         between = [own[BETWEEN, method] for method in methods if (BETWEEN, method) in own]
         within = [part for part in own.values() if part.test == WITHIN]
         by_test = {WITHIN: within, BETWEEN: between if number == EVERY_METHOD else between[:1]}
@@ -139,39 +136,31 @@ def entries(number: int, scored: Sequence[Scored]) -> list[Entry]:
     return found
 
 
-def read_authors_scores(folder: str | Path | None) -> tuple[list[Scored], dict[str, str]]:
-    """The scores in a folder of the authors' files, and the hash of each file; nothing without a folder."""
-    if folder is None:
-        return [], {}
-    matches = {path: _FILE.fullmatch(path.name) for path in sorted(Path(folder).glob("*"))}
-    files = {path: match for path, match in matches.items() if match and match["language"] in STEREOSET}
-    if not files:
-        raise ConfigError(f"{folder} contains no StereoSet scores such as gpt2_GPT2LM_GPT2LM_d_en.json.")
-    scored = [_scores_of_file(path, match, test) for path, match in files.items() for test in TESTS]
-    return scored, {path.name: sha256(path.read_bytes()) for path in files}
-
-
-def _scores_of_file(path: Path, match: re.Match[str], test: str) -> Scored:
-    """The scores of a test in an authors' file, `{test: [{id, score}, ...]}`; each candidate has an id."""
-    model, language = match["model"], match["language"]
-    handles = [handle for handle, code in PRINTED_MODELS if code == language]
-    handle = next((handle for handle in handles if handle.rpartition("/")[2] == model), model)
-    method = NSP if _NEXT_SENTENCE.search(match["between"]) else GENERATIVE
-    frame = pd.DataFrame(read_pickle(sources.fetch(source(test, language))))
-    predictions = []
-    with convert_errors(
-        lambda error: DataError(f"{path} is not a complete file of StereoSet scores: {error!r}.")
-    ):
-        scores = {entry["id"]: float(entry["score"]) for entry in parse_json(path.read_bytes())[test]}
-        for row in frame.to_dict("records"):
-            ids = {row[f"{slot}_gold_label"]: row[f"{slot}_id"] for slot in SLOTS}
-            predictions.append([scores[ids[label]] for label in CANDIDATES])
-    targets = list(frame["target" if language == "en" else "target_original"])
-    inputs = {"predictions": predictions, "references": targets, "units": targets}
-    inputs["bias_types"] = list(frame["bias_type"])
-    metadata = {"model": handle, "from_hub": True}
-    method = method if test == BETWEEN else ""
-    return Scored(f"{handle} (authors)", language, test, method, "", inputs, metadata)
+def scores_of_authors(files: Released) -> list[Scored]:
+    """The released scores, a test at a time. Several files can have the same scores within sentences."""
+    found: dict[tuple[str, ...], tuple[Path, Scored]] = {}
+    for path, about, scores in files.stereoset:
+        for test in scores:
+            method = about.method if test == BETWEEN else ""
+            frame = read_pickle(sources.fetch(source(test, about.language)))
+            samples = scores_of_samples(frame, scores[test])
+            if missing := len(frame["id"]) - len(samples):
+                files.notes.append(f"{path.name} lacks {missing:,} of {len(frame['id']):,} {test} samples.")
+            if not samples:
+                continue
+            column = frame["target" if about.language == "en" else "target_original"]
+            targets = [column[place] for place in samples]
+            inputs = {"predictions": [*samples.values()], "references": targets, "units": targets}
+            inputs["bias_types"] = [frame["bias_type"][place] for place in samples]
+            metadata = {"model": about.model, "from_hub": True}
+            name = f"{about.model} (authors)"
+            kind = CAUSAL if about.is_causal else ""
+            one = Scored(name, about.language, test, method, kind, inputs, metadata)
+            first, other = found.setdefault((name, about.language, test, method), (path, one))
+            if other.inputs != one.inputs:
+                reason = f"{first.name} is about the same, and differs"
+                files.notes.append(f"{path.name}: its {test} scores are left out; {reason}.")
+    return [one for _, one in found.values()]
 
 
 def _table(number: int, scored: Sequence[Scored]) -> Table:

@@ -9,7 +9,6 @@ These definitions reproduce the printed numbers from the released ln q_i (`studi
 pairs of models and templates would give 0.82. Correlations of samples use the same pairs.
 """
 
-import logging
 from collections.abc import Iterator, Mapping
 from itertools import chain, combinations
 from pathlib import Path
@@ -17,9 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from gest_dataset.builders import released
-from gest_dataset.data.rows import rows_of
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError
 from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import wide_scores
@@ -27,47 +24,14 @@ from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import sha256
+from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
-AUTHORS_CONFIG = "en_1_0"
-logger = logging.getLogger(__name__)
-# Files count templates from 0; causal models have only the last two
-_TEMPLATES = {4: (1, 2, 3, 4), 2: (3, 4)}
 
-
-def read_authors_scores(folder: str | Path | None) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
-    """The ln ratios in the authors' files MODEL_template-N.txt as `wide_scores` has them, by model.
-
-    Also the hash of each file; without a folder, nothing. The files may be in folders, and their names may
-    have a prefix (`released.find_model`).
-    """
-    if folder is None:
-        return {}, {}
-    files: dict[str, list[Path]] = {}
-    for path in sorted(Path(folder).rglob("*.txt")):
-        if parts := released.split_name(path.name):
-            files.setdefault(released.find_model(parts[0]) or parts[0], []).append(path)
-        else:
-            logger.warning("%s is not read: its name is not MODEL_template-N.txt.", path)
-    if not files:
-        raise ConfigError(f"{folder} contains no files MODEL_template-N.txt, such as gpt2_template-0.txt.")
-    samples = rows_of(AUTHORS_CONFIG).select_columns(["id", "stereotype"]).to_pandas()
-    index = pd.MultiIndex.from_frame(samples.assign(occurrence=0)[["id", "occurrence", "stereotype"]])
-    found: dict[str, pd.DataFrame] = {}
-    for model, paths in files.items():
-        if len(paths) not in _TEMPLATES:
-            raise DataError(f"{folder} has {len(paths)} files of {model}, not 4 (masked) or 2 (causal).")
-        columns = {}
-        for template, path in zip(_TEMPLATES[len(paths)], paths, strict=True):
-            columns[template] = released.read_ratios(path, len(index))
-        found[model] = pd.DataFrame(columns, index=index)
-    return found, {path.name: sha256(path.read_bytes()) for paths in files.values() for path in paths}
-
-
-def templates(runs: Runs = (), scores: str | Path | None = None) -> Study:
-    """The agreement of templates and models: runs in English, and the authors' files in `scores`."""
-    of_authors, hashes = read_authors_scores(scores)
+def templates(runs: Runs = (), released: str | Path | None = None) -> Study:
+    """The agreement of templates and models: runs in English, and released scores."""
+    files = Released(released)
+    of_authors = files.gest
     found = collect_runs(
         runs,
         "templates",
@@ -79,7 +43,8 @@ def templates(runs: Runs = (), scores: str | Path | None = None) -> Study:
     names = [*models, *of_authors]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
-    return make_study("templates", agreement_tables(models | of_authors), found, names, hashes)
+    tables = agreement_tables(models | of_authors)
+    return make_study("templates", tables, found, names, files.hashes, files.notes)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:

@@ -28,8 +28,8 @@ from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.released import AUTHORS_CONFIG, Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
-from gest_dataset.studies.templates import AUTHORS_CONFIG, read_authors_scores
 
 MT, MLM, GLM, SLAVIC = "MT systems", "English MLMs", "English GLMs", "Slavic MLMs"  # rows of table 3
 _MEASURES = (TEMPLATES.name, PAIRS.name, MASCULINE_RATE.name)
@@ -77,22 +77,23 @@ class SentenceScores:
         return mean if self.kind == MT else math.exp(mean)
 
 
-def topical(runs: Runs = (), words: Sequence[str] = FAMILY_WORDS, scores: str | Path | None = None) -> Study:
+def topical(
+    runs: Runs = (), words: Sequence[str] = FAMILY_WORDS, released: str | Path | None = None
+) -> Study:
     """The rate of male samples with one of `words` (also inside longer words), and other explanations."""
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
-    released, hashes = read_authors_scores(scores)
+    files = Released(released)
+    of_authors = scores_of_authors(files)
     used = collect_runs(
         runs,
         "topical",
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
         group=lambda run: (run.manifest.measure, run.manifest.language),
-        has_scores=bool(released),
+        has_scores=bool(of_authors),
     )
     models = [_scores_of_run(run) for run in label_runs(used)]
-    for name, scores_of_model in released.items():
-        kind = MLM if 1 in scores_of_model else GLM
-        models.append(SentenceScores(name, kind, _by_sentence(scores_of_model, AUTHORS_CONFIG, "sentence")))
+    models += of_authors
     language_models = [model for model in models if model.kind != MT]
     rows: list[Row] = []
     for model in models:
@@ -104,9 +105,17 @@ def topical(runs: Runs = (), words: Sequence[str] = FAMILY_WORDS, scores: str | 
         position = (t - f) / (m - f) if m != f else math.nan
         rows.append((name, kind, number, male, topic, female, position, model.expected_rate(words)))
     table = Table.create("topical", rows, words=", ".join(words))
-    tables = [table, _like_table_3(models, words), *_explanations(language_models)]
-    sources = {"words": ", ".join(words)} | hashes
-    return make_study("topical", tables, used, [model.name for model in models], sources)
+    tables = [table, like_table_3(models, words), *_explanations(language_models)]
+    sources = {"words": ", ".join(words)} | files.hashes
+    return make_study("topical", tables, used, [model.name for model in models], sources, files.notes)
+
+
+def scores_of_authors(files: Released) -> list[SentenceScores]:
+    """The released scores of each model."""
+    return [
+        SentenceScores(name, MLM if 1 in scores else GLM, _by_sentence(scores, AUTHORS_CONFIG, "sentence"))
+        for name, scores in files.gest.items()
+    ]
 
 
 def _scores_of_run(labelled: LabelledRun) -> SentenceScores:
@@ -132,7 +141,7 @@ def _by_sentence(scores: pd.DataFrame, config: str, field: str) -> pd.DataFrame:
     return scores.set_axis(pd.MultiIndex.from_arrays(index, names=_INDEX))
 
 
-def _like_table_3(models: Sequence[SentenceScores], words: Sequence[str]) -> Table:
+def like_table_3(models: Sequence[SentenceScores], words: Sequence[str]) -> Table:
     """Means over models and templates on the printed scale."""
     rows: list[Row] = []
     for printed in published.load("gest_topical_bias")["rows"]:

@@ -10,6 +10,7 @@ printed numbers are e to the mean log10 ratio; ours are ln g_s.
 """
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,69 +25,98 @@ from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import DataError
 from gest_dataset.measures.gest import TEMPLATES, WINOBIAS
 from gest_dataset.measures.grid import Estimate
-from gest_dataset.measures.result import statistic_inputs, template_results, wide_scores
+from gest_dataset.measures.result import statistic_inputs, wide_scores
 from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.bootstrap import LEVEL
+from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
+from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.items import estimate_g_s
+from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, missing_runs, model_names
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
 _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
+COLUMNS = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
 
 
-def validity(runs: Runs = ()) -> Study:
-    """g_s of GEST against that of WinoBias, over the models that have runs of both."""
+def validity(runs: Runs = (), released: str | Path | None = None) -> Study:
+    """g_s of GEST against that of WinoBias, over the models that have runs, or released scores, of both."""
+    files = Released(released)
+    of_authors = released_rates(files)
     measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
     used = collect_runs(
         runs,
         "validity",
         lambda run: run.manifest.measure == measures.get(run.manifest.config, WINOBIAS.name),
         group=lambda run: run.manifest.config,
+        has_scores=bool(of_authors),
     )
     by_model: dict[str, dict[str, Run]] = {}
     for name, run in zip(model_names(used), used, strict=True):
         by_model.setdefault(name, {})[run.manifest.config] = run
-    rates = rates_of_models(by_model)
+    rates = pd.DataFrame(rates_of_models(by_model) + of_authors, columns=COLUMNS)
     notes = [
-        f"{name} is left out: it has no run on {'WinoBias' if {*members} & {*_GEST_CONFIGS} else 'GEST'}."
-        for name, members in by_model.items()
-        if name not in set(rates["model"])
+        *files.notes,
+        *(
+            f"{name} is left out: it has no run on {'WinoBias' if {*members} & {*_GEST_CONFIGS} else 'GEST'}."
+            for name, members in by_model.items()
+            if name not in set(rates["model"])
+        ),
     ]
     if rates.empty:
         raise missing_runs("validity", *notes)
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
-    return make_study("validity", tables, used, notes=notes)
+    return make_study("validity", tables, used, sources=files.hashes, notes=notes)
 
 
-def rates_of_models(by_model: dict[str, dict[str, Run]]) -> pd.DataFrame:
-    """A row for each model and WinoBias config, of the models with both kinds of runs.
-
-    g_s is the mean ratio over templates, g_s_published the same mean on the printed scale; `strengths` are
-    ln q_i - ln q_f of stereotypes about men, ln q_m - ln q_i of those about women.
-    """
-    rows = []
+def rates_of_models(by_model: dict[str, dict[str, Run]]) -> list[tuple[Any, ...]]:
+    """A row of `COLUMNS` for each model and WinoBias config, of the models with both kinds of runs."""
+    rows: list[tuple[Any, ...]] = []
     for name, runs in by_model.items():
         gest = next((runs[config] for config in _GEST_CONFIGS if config in runs), None)
         winobias = [run for run in runs.values() if run.manifest.measure == WINOBIAS.name]
         if gest is None or not winobias:
             continue
-        result = gest.result["result"]
-        g_s = Estimate.of(result, "g_s")
-        ratios = [part["g_s"] for part in template_results(result).values()]
-        published_g_s = np.mean([math.nan if ratio is None else ratio ** (1 / LN10) for ratio in ratios])
-        scores = wide_scores(gest.table).groupby(level="stereotype").mean().reindex(list(STEREOTYPES))
-        ln_q = scores.mean(axis=1).to_numpy(dtype=float)
-        strengths = np.where(IS_FEMALE, MALE @ ln_q - ln_q, ln_q - FEMALE @ ln_q)
+        g_s = Estimate.of(gest.result["result"], "g_s")
+        rates = _rates_of_scores(wide_scores(gest.table))
         for run in winobias:
             both = winobias_g_s(run, MEAN), winobias_g_s(run, SUM)
-            rows.append((name, run.manifest.config, g_s, published_g_s, strengths, *both))
-    return pd.DataFrame(rows, columns=["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM])
+            rows.append((name, run.manifest.config, g_s, *rates, *both))
+    return rows
+
+
+def _rates_of_scores(scores: pd.DataFrame) -> tuple[float, Floats]:
+    """g_s on the printed scale, the mean over templates, and the strength of each stereotype.
+
+    A strength is ln q_i - ln q_f of a stereotype about men, ln q_m - ln q_i of one about women.
+    """
+    ln_q = scores.groupby(level="stereotype").mean().reindex(list(STEREOTYPES))
+    printed = np.exp(MALE_MINUS_FEMALE @ ln_q.to_numpy(dtype=float) / LN10)
+    mean = ln_q.mean(axis=1).to_numpy(dtype=float)
+    return float(printed.mean()), np.where(IS_FEMALE, MALE @ mean - mean, mean - FEMALE @ mean)
+
+
+def released_rates(files: Released) -> list[tuple[Any, ...]]:
+    """The same rows from released scores. Their WinoBias rates are means over pronouns, without bounds."""
+    if files.where is None:
+        return []
+    rows = []
+    for row in files.winobias:
+        if row["model"] in files.gest:
+            scores = files.gest[row["model"]]
+            rate = Estimate(math.exp(row["male"] - row["female"]), math.nan, math.nan)
+            both = rate, Estimate(math.nan, math.nan, math.nan)
+            g_s = estimate_g_s(scores)
+            rows.append((f"{row['model']} (authors)", row["config"], g_s, *_rates_of_scores(scores), *both))
+    if missing := {row["model"]: None for row in files.winobias if row["model"] not in files.gest}:
+        files.notes.append(f"Left out, without scores on GEST: {', '.join(missing)}.")
+    return rows
 
 
 def count_pronouns(config: str) -> dict[str, int]:
@@ -144,7 +174,8 @@ def _correlations(rates: pd.DataFrame) -> tuple[Table, Table]:
         on_print = correlate(members["g_s_published"], mean ** (1 / LN10))
         rows.append((config, MEAN, "g_s as printed", len(members), *on_print, paper))
         for how, values in ((MEAN, mean), (SUM, total)):
-            rows.append((config, how, "ln g_s", len(members), *correlate(np.log(g_s), np.log(values)), ""))
+            if number := int(np.isfinite(values).sum()):  # released rates are means only
+                rows.append((config, how, "ln g_s", number, *correlate(np.log(g_s), np.log(values)), ""))
         strengths = np.stack(members["strengths"]).T
         columns[config.removeprefix("winobias_")] = [correlate(one, np.log(mean))[0] for one in strengths]
     return (

@@ -8,7 +8,8 @@ the queries are batched, ordered, padded and deduplicated changes nothing beyond
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from datasets import Dataset, load_dataset
 from transformers import BertForMaskedLM, BertForNextSentencePrediction, BertForPreTraining
 
 import gest_dataset
+from gest_dataset.models import forward_passes, packed_linear
 from tests.support import naive, zoo
 from tests.support.naive import CANDIDATES, SENTENCES, Reader, Score
 
@@ -170,6 +172,26 @@ def test_equal_to_naive(animal: str, probe: str) -> None:
     entry = BY_NAME[probe]
     scores = run(reader(animal), entry.config, entry.options, limit=entry.rows)
     assert_equal(scores, expected(animal, probe), entry)
+
+
+@pytest.mark.parametrize("animal", [animal.name for animal in zoo.ZOO])
+def test_packed_layers_change_nothing(animal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every architecture, with packing forced on and for layers of any size."""
+    entry = BY_NAME["intersentence-nsp" if zoo.BY_NAME[animal].family == "nsp" else "template-3"]
+    wanted, packed = expected(animal, entry.name), []
+
+    @contextmanager
+    def recorded(*given: Any) -> Iterator[bool]:
+        with packed_linear.packed_linear_layers(*given) as works:
+            packed.append(works)
+            yield works
+
+    monkeypatch.setattr(forward_passes, "packed_linear_layers", recorded)
+    monkeypatch.setattr(packed_linear, "_SMALLEST", 0)
+    monkeypatch.setattr(packed_linear, "is_faster", lambda dtype: True)
+    scores = run(reader(animal), entry.config, entry.options, limit=entry.rows)
+    assert_equal(scores, wanted, entry)
+    assert packed == [True]
 
 
 # ---- what must not change a score ------------------------------------------------------------------

@@ -29,7 +29,7 @@ MODELS = {
 @pytest.fixture(autouse=True)
 def faster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Pack on every machine, whatever the measurement says."""
-    monkeypatch.setattr(packed_linear, "is_faster", lambda: True)
+    monkeypatch.setattr(packed_linear, "is_faster", lambda dtype: True)
     with torch.inference_mode():
         yield
 
@@ -52,6 +52,32 @@ def test_values_are_those_of_the_plain_layers_and_weights_come_back(name: str) -
         assert torch.equal(value, before[key]), key
     assert torch.equal(logits(model), expected)
     assert not any("forward" in vars(module) for module in model.modules())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_bfloat16_rounds_the_products_and_weights_come_back(name: str) -> None:
+    model = MODELS[name]().eval()
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    expected = logits(model)
+    with packed_linear_layers(model, lambda: logits(model).numpy(), torch.bfloat16) as packed:
+        assert packed
+        assert sum(parameter.numel() == 0 for parameter in model.parameters()) > 1, "no second copy"
+        found = logits(model)
+    assert found.dtype == torch.float32
+    assert not torch.allclose(found, expected, atol=1e-5)
+    assert torch.allclose(found, expected, atol=0.03 * float(expected.abs().max()))
+    for key, value in model.state_dict().items():
+        assert torch.equal(value, before[key]), key
+
+
+def test_a_split_weight_is_the_nearest_bfloat16_and_any_bits_come_back() -> None:
+    bits = torch.randint(-(2**31), 2**31, (64, 64)).to(torch.int32)
+    bits[0, 0], bits[0, 1] = 0x3F808000, 0x3F80FFFF  # between two numbers, and nearly the higher one
+    rounded, low = packed_linear._split(bits.view(torch.float32))
+    assert torch.equal(packed_linear._joined(rounded, low).view(torch.int32), bits)
+    weight = torch.randn(64, 64)
+    error = (packed_linear._split(weight)[0].float() - weight).abs()
+    assert torch.equal(error, (weight.bfloat16().float() - weight).abs())
 
 
 def test_weights_come_back_after_an_error() -> None:
@@ -101,7 +127,7 @@ def test_half_precision_tied_and_hooked_layers_stay_plain() -> None:
     layer = tied.bert.encoder.layer[0]
     layer.attention.self.query.weight = layer.attention.self.key.weight
     layer.attention.self.value.register_forward_hook(lambda module, inputs, output: output * 2)
-    packable = packed_linear._packable_layers(tied)
+    packable = packed_linear.packable_layers(tied)
     assert layer.output.dense in packable
     for kept in (layer.attention.self.query, layer.attention.self.key, layer.attention.self.value):
         assert kept not in packable
@@ -109,4 +135,4 @@ def test_half_precision_tied_and_hooked_layers_stay_plain() -> None:
 
 
 def test_the_measurement_runs_on_this_machine() -> None:
-    assert isinstance(is_faster(), bool)
+    assert isinstance(is_faster(torch.bfloat16), bool)

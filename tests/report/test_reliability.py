@@ -135,7 +135,7 @@ def test_sentences_that_point_the_other_way_and_the_rank(tmp_path: Path) -> None
 
     run = read_run(planting.gest(tmp_path / "toy", "toy", ratio, (1, 3)))
     found = reliability_of(run)
-    against = [name.strip() for name, _, side in found["sides"] if side == "against"]
+    against = [name for name, (_, side) in found["sides"].items() if side == "against"]
     assert against == ["12 Providers"]
     assert "12 Providers" in row_of(run, "Stereotypes on the side")["meaning"]
 

@@ -62,7 +62,7 @@ def test_a_models_own_family_is_left_out(tmp_path: Path) -> None:
         for template in (0, 1):
             lines = "".join(f"{number / 100}\n" for number in range(34))
             (tmp_path / f"{file}_template-{template}.txt").write_text(lines)
-    rows = cells(studies.items(scores=tmp_path), "items")
+    rows = cells(studies.items(released=tmp_path), "items")
     left_out = {row["model"]: (row["family left out"], row["sentences against"]) for row in rows}
     assert left_out == {
         "gpt2 (authors)": ("GPT-2", 8),

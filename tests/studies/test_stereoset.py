@@ -15,7 +15,7 @@ from gest_dataset.builders.reading import read_pickle
 from gest_dataset.builders.stereoset import TESTS, source
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.runs import read_run
@@ -62,7 +62,7 @@ def values(study: studies.Study, table: str, **where: str) -> dict[tuple[str, ..
 def test_planted_authors_scores(tmp_path: Path) -> None:
     """Within, the stereotype always wins; between, the unrelated candidate does, and then the stereotype."""
     authors(tmp_path / "scores", "gpt2_GPT2LM_GPT2LM_d_en.json", "en", WORST, MEANINGLESS)
-    study = stereoset(scores=tmp_path / "scores")
+    study = stereoset(released=tmp_path / "scores")
     model = {"model": "gpt2 (authors)", "language": "en"}
     assert values(study, "table-2", **model) == {("LMS",): 100, ("SS",): 100, ("ICAT",): 0}
     between = values(study, "table-3", **model, method="generative")
@@ -138,13 +138,14 @@ def test_printed_numbers_of_a_model_of_the_paper(tmp_path: Path, cached: Callabl
     assert [row[-2] for row in study.table("table-2").rows] == ["79.91", "58.54", "66.27"]
 
 
-def test_a_damaged_file_of_scores_is_named(tmp_path: Path) -> None:
+def test_a_candidate_without_a_score_is_named(tmp_path: Path) -> None:
     path = authors(tmp_path / "scores", "gpt2_GPT2LM_GPT2LM_d_en.json", "en", WORST, WORST)
     path.write_text(path.read_text(encoding="utf-8").replace('"id": "', '"id": "x', 1), encoding="utf-8")
-    with pytest.raises(DataError, match=rf"{path.name} is not a complete file of StereoSet scores"):
-        stereoset(scores=tmp_path / "scores")
+    study = stereoset(released=tmp_path / "scores")
+    assert f"{path.name} lacks 1 of 16 intrasentence samples." in study.notes
+    assert {row[-3] for row in study.table("table-2").rows} == {15}
 
 
 def test_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="contains no StereoSet scores"):
-        stereoset(scores=tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match="contains no released scores like gpt2_GPT2LM"):
+        stereoset(released=tmp_path / "nowhere")

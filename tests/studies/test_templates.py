@@ -11,11 +11,12 @@ import pytest
 
 from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError
 from gest_dataset.measures.result import wide_scores
 from gest_dataset.runs import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.templates import agreement_tables, read_authors_scores
+from gest_dataset.studies.released import Released
+from gest_dataset.studies.templates import agreement_tables
 from tests.studies.planting import cells, gest, value
 from tests.support.outside import needs, require
 
@@ -67,35 +68,20 @@ def test_runs_and_files_agree(tmp_path: Path) -> None:
         "en_1_0",
         "causal",
     )
-    released, hashes = read_authors_scores(tmp_path)
+    files = Released(tmp_path)
     pd.testing.assert_frame_equal(
-        released["gpt2"].sort_index(),
+        files.gest["gpt2"].sort_index(),
         wide_scores(read_run(run).table),
         check_names=False,
         check_index_type=False,
     )
-    assert sorted(hashes) == ["gpt2_template-0.txt", "gpt2_template-1.txt"]
+    assert sorted(files.hashes) == ["gpt2_template-0.txt", "gpt2_template-1.txt"]
     (one,), (other,) = (
-        cells(found, "variance") for found in (studies.templates([run]), studies.templates(scores=tmp_path))
+        cells(found, "variance") for found in (studies.templates([run]), studies.templates(released=tmp_path))
     )
     assert one == pytest.approx(other)
     with pytest.raises(ConfigError, match="have the same name"):
-        studies.templates([run], scores=tmp_path)
-
-
-@pytest.mark.usefixtures("mirror")
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({}, "contains no files MODEL_template"),
-        ({"gpt2_template-0.txt": 34, "gpt2_template-1.txt": 33}, "does not have 34 finite numbers"),
-    ],
-)
-def test_damaged_files(tmp_path: Path, files: dict[str, int | str], message: str) -> None:
-    for name, content in files.items():
-        (tmp_path / name).write_text("0.1\n" * content if isinstance(content, int) else content)
-    with pytest.raises((ConfigError, DataError), match=message):
-        read_authors_scores(tmp_path)
+        studies.templates([run], released=tmp_path)
 
 
 @pytest.mark.upstream
@@ -103,7 +89,7 @@ def test_damaged_files(tmp_path: Path, files: dict[str, int | str], message: str
 @needs("GEST_PAPER_SCORES")
 def test_the_authors_scores() -> None:
     """BERT's templates agree by 0.93, GPT-2's two by 0.91; the stereotype's share is that of the report."""
-    found = studies.templates(scores=require("GEST_PAPER_SCORES"))
+    found = studies.templates(released=require("GEST_PAPER_SCORES"))
     for model, r, samples in (("bert-base-uncased", 0.931, 0.746), ("gpt2", 0.909, 0.718)):
         (row,) = cells(found, "between-templates", model=model)
         assert value(row["q_i"]) == pytest.approx(r, abs=1e-3)

@@ -103,7 +103,7 @@ def test_translators_have_shares(tmp_path: Path) -> None:
 @needs("GEST_PAPER_SCORES")
 def test_the_family_of_the_authors_scores() -> None:
     """166 samples of men; in BERT and GPT-2 they are far below the other men's, as table 3 has it."""
-    found = studies.topical(scores=require("GEST_PAPER_SCORES"))
+    found = studies.topical(released=require("GEST_PAPER_SCORES"))
     for row in found.table("topical").rows:
         _, _, number, male, topic, _, place, mix = row
         assert number == 166
