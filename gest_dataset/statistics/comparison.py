@@ -309,9 +309,9 @@ def _without_rounding(difference: Floats, size: Floats) -> Floats:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's step-down correction (1979) of p-values; nan, which stays nan, is no comparison."""
-    adjusted = np.array(p_values, dtype=np.float64)
+    adjusted: Floats = np.array(p_values, dtype=np.float64)
     known = np.flatnonzero(~np.isnan(adjusted))
     order = known[np.argsort(adjusted[known], kind="stable")]
     steps = np.maximum.accumulate((len(order) - np.arange(len(order))) * adjusted[order])
     adjusted[order] = np.minimum(steps, 1)
-    return adjusted.tolist()
+    return list(map(float, adjusted))

@@ -36,7 +36,7 @@ def items(runs: Runs = (), released: str | Path | None = None) -> Study:
     for name, (wide, family) in models.items():
         kept = without(wide, against_stereotype(quality, family))
         sentences.append((name, family or "", estimate_g_s(wide), len(wide) - len(kept), estimate_g_s(kept)))
-        for one, side in zip(STEREOTYPES.values(), sides(wide), strict=True):
-            midpoint.append((name, f"{one.id:2} {one.name}", one.gender, *side, published[one.id]))
+        for about, side in zip(STEREOTYPES.values(), sides(wide), strict=True):
+            midpoint.append((name, f"{about.id:2} {about.name}", about.gender, *side, published[about.id]))
     tables = [Table.create("items", sentences), Table.create("midpoint", midpoint)]
     return make_study("items", tables, found, [*models], files.hashes, files.notes)
