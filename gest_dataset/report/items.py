@@ -12,7 +12,6 @@ of all sentences.
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,14 +43,14 @@ def without(wide: pd.DataFrame, is_left_out: "pd.Series[bool]") -> pd.DataFrame:
 
 def estimate_g_s(wide: pd.DataFrame) -> Estimate:
     """g_s, or its mean over templates, of `wide_scores`."""
-    resamples = resample_templates(wide.to_numpy(), _strata(wide))
+    resamples = resample_templates(wide.to_numpy(), strata_of(wide))
     return Estimate.of(resamples.entries("g_s", LN_MEAN, exp), "g_s")
 
 
 def sides(wide: pd.DataFrame) -> list[tuple[Estimate, str]]:
     """The distance of each stereotype from the midpoint, and the side it is on."""
     means = wide.dropna().mean(axis=1)
-    strata = _strata(means)
+    strata = strata_of(means)
     columns = np.column_stack([means, bootstrap.squared_deviations(means.to_numpy(), strata)])
     resamples = bootstrap.resample(columns, strata, len(STEREOTYPES), None, bootstrap.DRAWS, bootstrap.SEED)
     found = []
@@ -87,7 +86,7 @@ def rank_band(wide: pd.DataFrame, kind: str, name: str | None, quality: pd.DataF
     def effects(scores: pd.DataFrame, family: str | None) -> list[float]:
         parts = [scores, without(scores, against_stereotype(quality, family))]
         parts += [without(part, changed) for part in parts]
-        return [effect for part in parts for effect in _effects(part.to_numpy(), _strata(part))]
+        return [effect for part in parts for effect in _effects(part.to_numpy(), strata_of(part))]
 
     own = np.array(effects(wide, FAMILY_OF.get(name or "")))
     stronger = np.zeros(len(own), dtype=int)
@@ -115,6 +114,6 @@ def _effects(scores: Floats, strata: Ints) -> Iterator[float]:
         )
 
 
-def _strata(scores: Any) -> Ints:
+def strata_of(scores: "pd.DataFrame | pd.Series[float]") -> Ints:
     """The stereotype of each row, from 0."""
     return np.asarray(scores.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1)

@@ -70,11 +70,6 @@ def reliability_of(run: Run) -> dict[str, Any]:
     return numbers
 
 
-def _stereotypes(wide: pd.DataFrame) -> Ints:
-    """The stereotype of each row, from 0."""
-    return np.asarray(wide.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1)
-
-
 def _profile(run: Run) -> dict[str, Any]:
     """Reliability of the 16 means, from independent samples: the samples of a unit are averaged first."""
     wide = wide_scores(run.table)
@@ -84,7 +79,7 @@ def _profile(run: Run) -> dict[str, Any]:
         if names is not None:
             unit_of = pd.Series(pd.factorize(pd.Series(names, dtype=object))[0], wide.index, name="unit")
             wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
-    scores, stereotypes = wide.to_numpy(), _stereotypes(wide)
+    scores, stereotypes = wide.to_numpy(), items.strata_of(wide)
     value = correlation.split_half(scores, stereotypes)
     numbers: dict[str, Any] = {
         "reliability": value,
@@ -149,7 +144,7 @@ def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
     text = dict(zip(rows["id"][:], rows["sentence"][:], strict=True))  # a column is slow to iterate over
     wide = wide_scores(run.table).dropna()
     ids = wide.index.get_level_values("id").tolist()
-    return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]
+    return wide.to_numpy().mean(axis=1), items.strata_of(wide), [text[name] for name in ids]
 
 
 # --- the data of a run
