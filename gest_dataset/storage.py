@@ -31,7 +31,7 @@ _PARTIAL = ".gest.part"
 def folder_lock(folder: Path) -> Iterator[None]:
     """Lock a folder while this process writes to it."""
     with file_lock(folder / LOCK, f"Another process is writing to {folder}"):
-        for partial in filter(is_temporary, folder.iterdir()):
+        for partial in folder.rglob(f".*{_PARTIAL}"):
             partial.unlink(missing_ok=True)  # of a process that was killed
         try:
             yield

@@ -139,7 +139,7 @@ class LoadedModel:
         layers = packable_layers(self.model) if self.auto_dtype else []
         if not distributed.on_main(lambda: bool(layers) and is_faster(torch.bfloat16)):
             return self
-        return replace(self, linear_dtype=torch.bfloat16, load_float32=lambda: self)
+        return replace(self, linear_dtype=torch.bfloat16)
 
     def _budget(self, batch_tokens: int | None) -> int:
         return batch_tokens or devices.BATCH_TOKENS.get(self.device.type, devices.BATCH_TOKENS["cpu"])

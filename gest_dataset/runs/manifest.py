@@ -83,7 +83,7 @@ def read_manifest(path: Path) -> Manifest:
             f"{path} {problem}. Give the folder of a run, such as gest-runs/MODEL/CONFIG."
         ) from error
     except (OSError, ValueError) as error:
-        raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
+        raise DataError(f"{file} cannot be read: {error}. Run the same command again.") from error
     version = content.get("format") if isinstance(content, dict) else None
     if version != FORMAT:
         raise OutputError(

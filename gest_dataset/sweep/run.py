@@ -25,6 +25,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import (
     ConfigError,
+    DataError,
     GestError,
     OutputError,
     convert_errors,
@@ -36,6 +37,7 @@ from gest_dataset.models.loading import name_and_kind
 from gest_dataset.models.pretrained import gguf_path
 from gest_dataset.models.score import score_configs, suitable_configs
 from gest_dataset.probes.options import effective_options
+from gest_dataset.runs.folder import read_run
 from gest_dataset.runs.manifest import MANIFEST, differences, read_manifest
 from gest_dataset.storage import check_folder, write_file
 from gest_dataset.sweep.suite import Problems, Suite, SuiteModel
@@ -156,8 +158,12 @@ def _is_done(model: SuiteModel, config: str, kind: str, folder: Path) -> bool:
     if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
         probe.query_builders(kind, model)
     path = folder / RUNS / model.name / config
-    manifest = read_manifest(path) if (path / MANIFEST).exists() else None
-    if manifest is None or not manifest.done:
+    try:
+        manifest = read_manifest(path) if (path / MANIFEST).exists() else None
+        if manifest is None or not manifest.done:
+            return False
+        read_run(path)
+    except DataError:  # damaged: scoring the cell writes it again
         return False
     actual = {
         "null": 0,

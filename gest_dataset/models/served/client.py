@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -28,6 +29,8 @@ KEY = "GEST_ENDPOINT_KEY"
 RESUME = "Answers so far are cached: rerun the same command to resume."
 RETRY = RetryPolicy()
 CONNECT_TIMEOUT, TIMEOUT = 10.0, 600.0  # seconds
+# The most that a request may take with its retries and their delays, and the most that is read of a reply
+LONGEST_REQUEST, LARGEST_REPLY = 1800.0, 64 << 20  # seconds, bytes
 _UNREACHABLE_RETRIES = 3
 _UNSUPPORTED = {400, 404, 405, 422, 501}
 _BUSY = {408, 429, 500, 502, 503, 504}
@@ -41,6 +44,10 @@ _COLLECT = 0.02
 
 class UnsupportedError(ScoringError):
     """The server does not support a request."""
+
+
+class InvalidReplyError(ScoringError):
+    """A reply is not JSON, or has values that cannot be."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,9 @@ class Client:
             rejected = f"{self.address} rejected the API key (status {status})"
             raise ModelError(f"{rejected}: {message}\nSet {KEY} to a valid key.")
         kind = UnsupportedError if status in _UNSUPPORTED else ScoringError
-        problem = "invalid JSON" if status == 200 else f"status {status}"
+        problem = f"status {status}"
+        if status == 200:
+            kind, problem = InvalidReplyError, "invalid JSON"
         raise kind(f"{self.address} answered {path} with {problem}: {message}\n{RESUME}")
 
     def try_request(self, path: str, body: Any = None) -> Any:
@@ -135,21 +144,30 @@ class Client:
             curl.setopt(pycurl.HTTPGET, 1)
         else:
             curl.setopt(pycurl.POSTFIELDS, body)
-        attempt = 0
+        attempt, seconds = 0, 0.0
         while True:
-            last = attempt == RETRY.retries or self.stopped.is_set()
+            content = bytearray()
+            curl.setopt(pycurl.WRITEFUNCTION, partial(_receive, content))
             retry_after = 0.0
+            problem: pycurl.error | None = None
             try:
-                content = curl.perform_rb()
-                status = curl.getinfo(pycurl.RESPONSE_CODE)
-                if last or status not in _BUSY:
-                    return status, content
+                curl.perform()
+                if (status := curl.getinfo(pycurl.RESPONSE_CODE)) not in _BUSY:
+                    return status, bytes(content)
                 retry_after = curl.getinfo(pycurl.RETRY_AFTER)
             except pycurl.error as error:
-                if last or attempt == _UNREACHABLE_RETRIES:
-                    reason = self._without_key(error.args[1])
-                    raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}") from error
-            time.sleep(RETRY.delay(attempt, retry_after))
+                problem = error
+            if len(content) > LARGEST_REPLY:
+                raise ScoringError(f"{self.address} sent more than {LARGEST_REPLY:,} bytes.\n{RESUME}")
+            delay = RETRY.delay(attempt, retry_after)
+            seconds += curl.getinfo(pycurl.TOTAL_TIME) + delay
+            retries = RETRY.retries if problem is None else _UNREACHABLE_RETRIES
+            if attempt >= retries or seconds > LONGEST_REQUEST or self.stopped.is_set():
+                if problem is None:
+                    return status, bytes(content)
+                reason = self._without_key(problem.args[1])
+                raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}") from problem
+            time.sleep(delay)
             attempt += 1
 
     def _connection(self) -> "pycurl.Curl":
@@ -172,6 +190,12 @@ class Client:
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, f"<{KEY}>") if self.key else text
+
+
+def _receive(content: bytearray, chunk: bytes) -> int | None:
+    """Add a chunk to the content of a reply; any number but its length makes libcurl stop."""
+    content += chunk
+    return -1 if len(content) > LARGEST_REPLY else None
 
 
 def open_client(url: str, connections: int) -> Client:

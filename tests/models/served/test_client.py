@@ -76,6 +76,21 @@ def test_an_unreachable_server_is_tried_four_times(
         assert len(server.requests) == 4
 
 
+def test_a_request_ends_however_long_the_server_asks_to_wait(waits: list[float]) -> None:
+    later = (429, {"Retry-After": "86400"}, {"error": "later"})
+    raised = pytest.raises(ScoringError, match="status 429: later")
+    with serving(lambda request: later) as server, raised:
+        open_client(server.url, 1).request("/v1/x", {})
+    assert waits == [600, 600]
+
+
+@pytest.mark.parametrize("headers", [{"X-Long": "x" * 400_000}, {"Retry-After": "9" * 400_000}])
+def test_headers_without_end_are_refused(headers: dict[str, str], waits: list[float]) -> None:
+    raised = pytest.raises(ScoringError, match=r"does not answer: .*(larger than allowed|Too large)")
+    with serving(lambda request: (200, headers, {})) as server, raised:
+        open_client(server.url, 1).request("/v1/x", {})
+
+
 # ---- responses -------------------------------------------------------------------------------------------
 
 
