@@ -61,6 +61,7 @@ class Request:
     probe: Probe
     settings: Settings
     notes: tuple[str, ...] = ()
+    precision: Mapping[str, float] | None = None  # the error of bfloat16, if it was measured before the run
 
     @property
     def language(self) -> str:
@@ -214,18 +215,17 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
         for seed in range(1, request.settings.null + 1):
             result = compute_scores(random_baseline(model, seed), request, cache).result()
             metadata["null"].append(Estimate.of(result, request.measure.headline(result).name).value)
-    half = metadata["dtype"] in ("bfloat16", "float16", MIXED)
+    if request.precision is not None:
+        metadata["precision"] = request.precision
+    half = metadata["dtype"] in ("bfloat16", "float16")
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
         dtype = metadata["dtype"]
         try:
             exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-            error = metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
-            note = (
-                f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
-                f"{error['largest']:.2g}, on {error['samples']} samples that were also scored in float32"
-            )
+            metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
+            note = precision_note(dtype, metadata["precision"])
         except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
             note = f"{dtype}: its error was not measured ({describe_error(problem)})"
         metadata["notes"] = [*metadata["notes"], note]
@@ -252,7 +252,9 @@ def _with_auto_dtype(model: Model, request: Request) -> tuple[Model, Request]:
         return model, request
     error = relative_error(request.measure, rounded.table, exact.table)
     if error <= LARGEST_ERROR:
-        return mixed, request
+        precision = precision_error(request.measure, rounded.table, exact.table)
+        notes = (*request.notes, precision_note(MIXED, precision))
+        return mixed, replace(request, notes=notes, precision=precision)
     note = (
         f"float32: bfloat16 changed the scores of some samples by {error:.2g} of their standard deviation, "
         f"which is more than {LARGEST_ERROR}"
@@ -347,6 +349,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "passes": asdict(answer.passes),
         "notes": [
             *request.notes,
+            *model.notes,
             *unused_options(settings, probe, model.kind),
             *(note if facts["start"] else ()),
             *(f"template {template} is left out: {main_reason(template)}" for template in unused),
@@ -412,6 +415,13 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
     differences = differences[np.isfinite(differences)]
     median, largest = float(differences.median()), float(differences.max())
     return {"samples": len(differences), "median": median, "largest": largest}
+
+
+def precision_note(dtype: str, error: Mapping[str, float]) -> str:
+    return (
+        f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most {error['largest']:.2g}, "
+        f"on {error['samples']} samples that were also scored in float32"
+    )
 
 
 def relative_error(measure: Measure, half: pa.Table, exact: pa.Table) -> float:
