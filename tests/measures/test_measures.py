@@ -303,6 +303,13 @@ def test_asking_more_often_does_not_turn_the_verdict_of_choices() -> None:
     assert found[-1] == "negligible"
 
 
+@pytest.mark.parametrize("d", [math.nan, None])
+def test_words_that_share_an_output_row_have_no_sentence_about_the_placebo(d: float | None) -> None:
+    """All scores are 0, so d is undefined."""
+    result = {"g_s": 1.0, "d": d, "placebo": {"low": 0.9, "high": 1.1, "percentile": d}}
+    assert MEASURES["templates"].sentences("placebo", result) == []
+
+
 def test_the_sentence_about_a_run_that_stopped() -> None:
     stopped = {"stopped": {"samples": 1529, "of": 3565, "stretch": 1.61}}
     assert "clear: 1,529 of 3,565 samples" in MEASURES["templates"].sentences("placebo", stopped)[-1]

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-from gest_dataset.models import loading
+from gest_dataset.models import loading, packed_linear
 
 FAST = {"bert", "bert-bent", "gpt2", "t5", "bert-nsp"}
 
@@ -30,3 +31,12 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for auto_class, _ in loading._KINDS.values():
         monkeypatch.setattr(auto_class, "from_pretrained", refuse)
+
+
+@pytest.fixture
+def bfloat16_layers() -> None:
+    """Linear layers can be packed in bfloat16, which takes AVX-512 or newer instructions."""
+    try:
+        packed_linear._pack(torch.zeros(64, 64, dtype=torch.bfloat16))
+    except RuntimeError as error:
+        pytest.skip(str(error))

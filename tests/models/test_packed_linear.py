@@ -54,6 +54,7 @@ def test_values_are_those_of_the_plain_layers_and_weights_come_back(name: str) -
     assert not any("forward" in vars(module) for module in model.modules())
 
 
+@pytest.mark.usefixtures("bfloat16_layers")
 @pytest.mark.parametrize("name", MODELS)
 def test_bfloat16_rounds_the_products_and_weights_come_back(name: str) -> None:
     model = MODELS[name]().eval()
@@ -135,4 +136,18 @@ def test_half_precision_tied_and_hooked_layers_stay_plain() -> None:
 
 
 def test_the_measurement_runs_on_this_machine() -> None:
-    assert isinstance(is_faster(torch.bfloat16), bool)
+    for dtype in (torch.float32, torch.bfloat16):
+        assert isinstance(is_faster(dtype), bool)
+
+
+def test_a_cpu_without_bfloat16_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message is that of oneDNN limited to AVX2 (`ONEDNN_MAX_CPU_ISA=AVX2`)."""
+    pack = packed_linear._pack
+
+    def limited(weight: Tensor) -> Tensor:
+        if weight.dtype == torch.bfloat16:
+            raise RuntimeError("mkldnn_reorder_linear_weight: bf16 path needs the cpu support avx512bw")
+        return pack(weight)
+
+    monkeypatch.setattr(packed_linear, "_pack", limited)
+    assert is_faster.__wrapped__(torch.bfloat16) is False

@@ -98,7 +98,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def fast_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+def fast_bfloat16(bfloat16_layers: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a CPU with AVX512-BF16 or AMX, and for as few rows as the test mirror has."""
     monkeypatch.setattr(packed_linear, "is_faster", lambda dtype: True)
     monkeypatch.setattr(loading, "is_faster", lambda dtype: True)

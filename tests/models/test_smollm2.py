@@ -68,6 +68,7 @@ def smollm2() -> Reader:
     return Reader(model.eval(), tokenizer, "causal")
 
 
+@pytest.mark.usefixtures("bfloat16_layers")
 def test_bfloat16_layers_keep_the_verdict_of_smollm2(
     hundred: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,6 +129,17 @@ def test_finished_runs_with_other_settings_are_refused(
         run(copied, models, "one", **configs, **content)
 
 
+@pytest.mark.parametrize("file", [MANIFEST, "result.json", "scores.parquet"])
+def test_a_damaged_cell_is_written_again(file: str, copied: Path, models: dict[str, Path]) -> None:
+    folder = copied / "runs" / "one" / "slovak_gender"
+    expected = read_run(folder).table
+    (folder / file).write_bytes(b"{")
+    cells, done = run(copied, models, "one")
+    assert done == [("one", ["slovak_gender"])]
+    assert {cell.status for cell in cells} == {DONE}
+    assert read_run(folder).table.equals(expected)
+
+
 def test_a_folder_with_other_files_is_refused(models: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(OutputError, match=r"thesis\.tex"):

@@ -14,6 +14,7 @@ from gest_dataset.errors import GestError, ModelError, OutputError, ScoringError
 from gest_dataset.models.score_run import Scores
 from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
+from gest_dataset.probes.queries import Placebo, pair_neighbours
 from tests.support import completions, zoo
 from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
 from tests.support.faults import EACH, fast_retries
@@ -63,6 +64,33 @@ def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> No
             remote = score(server, animal, config)
             assert_same(remote, gest_dataset.score(str(zoo.directory(animal)), config))
             assert remote.metadata["device"] == "server"
+
+
+def test_placebo_words_are_asked_in_the_same_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a server that returns named tokens; the others have no band, and say so."""
+    fake = Placebo(tuple(range(20, 80)), tuple((i, i + 1) for i in range(59)))
+    counts, bands = [], []
+    for words in (None, fake):
+        monkeypatch.setattr("gest_dataset.probes.templates.placebo_words", lambda *_, w=words: w)
+        with served("gpt2") as server:
+            result = score(server, "gpt2", "en").result()
+            counts.append(sum(len(prompts(request)) for request in server.requests))
+            bands.append(result.get("placebo"))
+    assert counts[0] == counts[1]
+    local = gest_dataset.score(str(zoo.directory("gpt2")), "en").result()["placebo"]
+    assert bands == [None, pytest.approx(local, rel=1e-3)]
+    for dialect, config in ((ECHO, "en"), (VLLM, "sk_pairs")):
+        with served("gpt2", dialect) as server:
+            result = score(server, "gpt2", config).result()
+        assert "placebo" not in result
+        assert result["no_placebo"].startswith("a server is asked for placebo words in templates only")
+
+
+def test_a_request_names_a_limited_number_of_placebo_words() -> None:
+    lists = [range(300), range(200, 500)]
+    found = pair_neighbours(lists, served_completions.MAX_NAMED - 2)
+    assert found is not None
+    assert found.ids == (*range(49), *range(200, 249))
 
 
 def test_words_beyond_the_likeliest_tokens_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
