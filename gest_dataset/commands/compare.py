@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gest_dataset.commands.console import INTERVAL, err, format_value, out, show_json, show_table
 from gest_dataset.display import one_line
+from gest_dataset.errors import ConfigError
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
 
@@ -16,17 +17,21 @@ if TYPE_CHECKING:
     from gest_dataset.statistics import Comparison, StereotypeDifference
 
 
-def run(paths: list[Path], as_json: bool = False) -> None:
+def run(paths: list[Path], released: str | None = None, as_json: bool = False) -> None:
     """Compare runs: is one model more biased than the other?
 
     Prints differences from the first run, paired by sample, with 95 % intervals. g_s is compared as a
     ratio. It also depends on how extreme a model's probabilities are, so d = ln g_s / s is compared too,
     as a difference. p-values are corrected for the number of comparisons (Holm). Each difference comes
     with the smallest one that these samples would detect. Folders are compared config by config, and
-    languages on the source sentences that they share.
+    languages on the source sentences that they share. [bold]--released[/bold] sets one run beside the
+    published models whose scores were released, with its rank and the agreement in single sentences.
     """
     from gest_dataset.runs.comparison import compare
 
+    if released is not None:
+        _show_released(paths, released, as_json)
+        return
     result = compare(paths)
     if as_json:
         show_json(json_value(_to_json(result)))
@@ -34,6 +39,36 @@ def run(paths: list[Path], as_json: bool = False) -> None:
         _show(result)
     for note in result.notes():
         err.print(note)
+
+
+def _show_released(paths: list[Path], where: str, as_json: bool) -> None:
+    """One run beside the published models with released scores."""
+    from gest_dataset.published.released import Released
+    from gest_dataset.runs.folder import find_runs
+    from gest_dataset.runs.population import compare_released
+
+    runs = find_runs(paths)
+    if len(runs) != 1:
+        raise ConfigError(f"--released takes one run, and here are {len(runs)}. Give the run's own folder.")
+    population = compare_released(runs[0], Released(where))
+    ranked = sorted(population.neighbours, key=lambda one: one.difference.comparison.difference)
+    if as_json:
+        rows = [{**asdict(one.difference), "agreement": one.agreement} for one in ranked]
+        show_json(json_value({"text": population.text(), "models": rows, "notes": population.notes}))
+        return
+    lines = []
+    for one in ranked:
+        compared = one.difference.comparison
+        numbers = _numbers(compared, "ratio")[1:]
+        lines.append(
+            (one.difference.baseline, *numbers, _p_value(one.difference.p_holm), f"{one.agreement:.2f}")
+        )
+    first = ranked[0].difference
+    title = f"{one_line(first.run)}: g_s {first.comparison.a:.2f} compared with released scores"
+    show_table(title, ("model", "g_s", "ratio", INTERVAL, "p (Holm)", "r of sentences"), lines)
+    out.print(population.text())
+    for note in population.notes:
+        err.print(f"Note: {note}")
 
 
 def _parts(row: "Difference") -> "list[Difference | TemplateDifference]":

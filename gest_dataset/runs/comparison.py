@@ -236,7 +236,7 @@ class _Sides:
         pairs = values[0].tolist(), values[1].tolist(), references, units
         names = (self.about, self.labels[run], self.labels[baseline])
         numbers, missing = tuple(filter(None, templates)), len(every) - len(common)
-        return _difference(self.pairing.statistic, names, numbers, pairs, missing, draws, details)
+        return paired_difference(self.pairing.statistic, names, numbers, pairs, missing, draws, details)
 
 
 def _is_cross_language(runs: Sequence[Run]) -> bool:
@@ -267,7 +267,7 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
         missing = len(means[language].index.union(means[baseline].index).difference(wide.index))
         pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
         names = (run.manifest.config, label, first)
-        differences.append(_difference(measure, names, (), pairs, missing, details=True))
+        differences.append(paired_difference(measure, names, (), pairs, missing, details=True))
     return ComparisonResult(with_holm(differences), languages=tuple(means))
 
 
@@ -298,7 +298,7 @@ def _rows(manifest: Manifest) -> datasets.Dataset:
         ) from error
 
 
-def _difference(
+def paired_difference(
     measure: str,
     names: tuple[str, str, str],
     templates: tuple[int, ...],

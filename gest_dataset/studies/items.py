@@ -9,11 +9,11 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.result import wide_scores
 from gest_dataset.published.models import published_name
+from gest_dataset.published.released import Released
 from gest_dataset.report.items import against_stereotype, estimate_g_s, sides, without
 from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 
