@@ -144,8 +144,9 @@ class ServedModel:
             usable = [text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text]
             texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
 
-        def send(client: Client, batch: list[Item], request: Any = completions.request_valid_values) -> Any:
-            return request(client, self.name, self.capabilities, batch, texts)
+        def send(client: Client, batch: list[Item], compare: bool = False) -> list[Values]:
+            able = self.capabilities
+            return completions.request_valid_values(client, self.name, able, batch, texts, compare)
 
         def store(results: Sequence[tuple[list[Item], list[Values]]]) -> None:
             new = {item: value for batch, some in results for item, value in zip(batch, some, strict=True)}
@@ -158,7 +159,7 @@ class ServedModel:
                 : completions.CHECKED_PROMPTS
             ]
             if len(first) > 1:
-                store([(first, send(self.client, first, completions.request_checked_batch))])
+                store([(first, send(self.client, first, compare=True))])
             missing = [item for item in missing if item not in values]
             batches = completions.make_batches(missing, self.capabilities)
             with closing(self.client.map(send, batches)) as completed:
