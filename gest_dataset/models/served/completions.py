@@ -7,10 +7,9 @@ a server can return is detected with one request of each kind before a run.
 import difflib
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,34 +92,27 @@ def request_values(
 
 
 def request_valid_values(
-    client: Client,
-    model: str,
-    able: Capabilities,
-    items: Sequence[Item],
-    texts: Mapping[int, str],
-    compare: bool = False,
+    request: Callable[[Sequence[Item]], list[Values]], items: Sequence[Item], compare: bool = False
 ) -> list[Values]:
-    """The values of items of one kind; if some are invalid, each item is asked again, and may become NaN.
+    """The values of some items; if some are invalid, each item is asked again, and may become NaN.
 
     `compare` asks for each item alone in any case, and refuses a server that mixes up the items of a batch.
     """
-    request, batch = partial(request_values, client, model, able, texts=texts), None
+    batch = None
     with suppress(InvalidReplyError):
-        batch = request(items=items)
+        batch = request(items)
     if batch is not None and not compare:
         return batch
     alone = []
     for item in items:
         try:
-            alone += request(items=[item])
+            alone += request([item])
         except InvalidReplyError:
             alone.append(np.full(len(item.targets) or len(item.ids) - 1, np.nan))
     for values, others in zip(alone, batch or alone, strict=True):
         if not np.allclose(values, others, rtol=0, atol=_BATCH_TOLERANCE, equal_nan=True):
-            raise ScoringError(
-                f"{client.address} returns other log-probabilities for a prompt in a batch than for it "
-                f"alone, so they cannot be trusted. Use another server, or another version of it."
-            )
+            problem = "The server returns other log-probabilities for a prompt in a batch than for it alone"
+            raise ScoringError(f"{problem}. Use another server, or another version of it.")
     return alone
 
 

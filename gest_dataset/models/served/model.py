@@ -4,7 +4,7 @@ import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +145,8 @@ class ServedModel:
             texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
 
         def send(client: Client, batch: list[Item], compare: bool = False) -> list[Values]:
-            able = self.capabilities
-            return completions.request_valid_values(client, self.name, able, batch, texts, compare)
+            request = partial(completions.request_values, client, self.name, self.capabilities)
+            return completions.request_valid_values(lambda some: request(some, texts), batch, compare)
 
         def store(results: Sequence[tuple[list[Item], list[Values]]]) -> None:
             new = {item: value for batch, some in results for item, value in zip(batch, some, strict=True)}
