@@ -79,19 +79,21 @@ def _show_group(rows: "Sequence[Difference]") -> None:
     counts = {part.n for row in rows for part in _parts(row)}
     if len(counts) == 1:  # one column less
         title += f", {first.n:,} samples"
-    lines, sizes = [], []
+    lines, second = [], []
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, _parts(row), strict=True):
             count = [part.n] if len(counts) > 1 else []
             lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), *count))
-        if row.effect_size:
-            numbers = _numbers(row.effect_size, "difference")
-            sizes.append((one_line(row.run), *numbers, _p_value(row.p_holm_effect_size)))
+        if row.second:
+            numbers = _numbers(row.second, "difference")
+            second.append((one_line(row.run), *numbers, _p_value(row.p_holm_second)))
     columns = ("baseline", kind, INTERVAL, "p (Holm)")
     show_table(title, ("model", measure, *columns, *(["samples"] if len(counts) > 1 else [])), lines)
-    if sizes:
-        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", *columns[2:]), sizes)
+    if first.second:
+        name = first.second.measure
+        title = {"d": "d = ln g_s / s", "ss": "SS"}[name]
+        show_table(title, ("model", name, "baseline", "difference", *columns[2:]), second)
     for row in rows:
         name = one_line(row.run)
         if disagreement := row.disagreement():
@@ -100,7 +102,7 @@ def _show_group(rows: "Sequence[Difference]") -> None:
             out.print(f"{name}: {row.missing:,} samples are in only one of the runs and are left out.")
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
-        out.print(f"{name}: {_power(row.comparison.smallest, kind)}")
+        out.print(f"{name}: {_power(row.comparison, kind)}")
         differing = [
             (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}", *_numbers(one, "ratio"))
             for one in row.by_stereotype
@@ -115,8 +117,14 @@ def _p_value(p: float | None) -> str:
     return "<0.001" if p is not None and p < 0.001 else format_value(p, 3)
 
 
-def _power(smallest: float, kind: str) -> str:
+def _power(found: "Comparison", kind: str) -> str:
     """A sentence about the smallest difference, or logarithm of a ratio, that would be detected."""
+    if found.samples_needed:
+        return (
+            f"no interval of ICAT, which is highest at an SS of 50: both SS are too close to it. About "
+            f"{found.samples_needed:,} samples would be enough; compare SS instead."
+        )
+    smallest = found.smallest
     if math.isnan(smallest):
         return "all samples differ equally (or not at all), so the power is unknown."
     is_ratio = kind == "ratio"
@@ -130,5 +138,6 @@ def _numbers(found: "Comparison | StereotypeDifference", kind: str) -> tuple[str
     if kind == "ratio":
         value, low, high = (format_value(number, 3) for number in found.times)
     else:
-        value, low, high = (f"{number:+.3f}" for number in (found.difference, found.low, found.high))
+        limits = found.difference, found.low, found.high
+        value, low, high = ("–" if math.isnan(number) else f"{number:+.3f}" for number in limits)
     return format_value(found.a, 3), format_value(found.b, 3), value, f"{low} to {high}"

@@ -28,6 +28,7 @@ def run(
     estimate: bool = False,
     task: int | None = None,
     leaderboard: bool = False,
+    trust_remote_code: bool = False,
 ) -> None:
     """Score many models, revisions and configs, and build a leaderboard.
 
@@ -45,7 +46,7 @@ def run(
         raise ConfigError("--address needs --engine ray.")
     console.silence_libraries()
     suite_file = find_suite(suite)
-    selected = read_suite(suite_file)
+    selected = read_suite(suite_file, trust_remote_code)
     if estimate:
         _estimate(selected, output)
         return

@@ -345,6 +345,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "passes": asdict(answer.passes),
         "notes": [
             *request.notes,
+            *model.notes,
             *unused_options(settings, probe, model.kind),
             *(note if facts["start"] else ()),
             *(f"template {template} is left out: {main_reason(template)}" for template in unused),

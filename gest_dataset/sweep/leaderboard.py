@@ -161,6 +161,7 @@ def render_page(
             "lines": _add_positions(group),
             "differences": [one for one in differences if one.config == config],
             "note": notes.get(config, ""),
+            "d": {line["name"]: line.get("d") for line in group},
         }
         for config, group in scores_by_config(lines).items()
     ]

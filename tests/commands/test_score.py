@@ -310,6 +310,9 @@ def test_power_needs_no_model(gest: Gest) -> None:
     assert effects["paired"] == pytest.approx((1.959964 + 0.841621) * error)
     small = gest("score", "no-such-model", "--power", "--config", "demo_en", "--limit", "12").stdout
     assert re.search(r"demo_en +12 +12 +none +none +none", small)
+    reason = "none: some stereotype or group has too few samples for an interval"
+    assert reason in " ".join(small.split())
+    assert reason not in " ".join(gest("score", "m", "--power", "--config", "demo_en").stdout.split())
 
 
 @pytest.mark.parametrize(

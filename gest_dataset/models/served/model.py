@@ -56,6 +56,7 @@ class ServedModel:
     kind: str = "causal"
     revision: None = None
     device: None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def _tokenizer(self) -> tuple[Any, list[str]]:
