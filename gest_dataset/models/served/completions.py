@@ -241,7 +241,8 @@ def make_plan(
 ) -> tuple[list[Item], list[list[tuple[Item, int]]]]:
     """The distinct items to ask for, and for each query the items and indices of its values.
 
-    A query at one position asks for some tokens after a context, any other one for a whole text. A server
+    A query at one position asks for some tokens after a context, any other one for a whole text. Placebo
+    words are asked for where that needs no other request: beside the words of a contrast. A server
     that supports only one of them gets the other in its place: ln P(t | c) is also the last value of the text
     (c, t), and a text is also as many contexts as it has tokens.
     """
@@ -252,7 +253,10 @@ def make_plan(
         contrast = len(set(query.positions)) == 1
         by_context = not able.full_texts or (contrast and able.named_tokens)
         lookups.append([])
-        for position, target in zip(query.positions, query.targets, strict=True):
+        pairs = list(zip(query.positions, query.targets, strict=True))
+        if able.named_tokens and not query.normalise:
+            pairs += [(query.placebo_position, token) for token in query.placebo]
+        for position, target in pairs:
             ids = query.input_ids[: position + 1]
             if by_context:
                 index = targets[ids].setdefault(target, len(targets[ids]))

@@ -102,6 +102,7 @@ class ServedModel:
             start_id=start[1] if start else None,
             end_id=self.tokenizer.eos_token_id,
             rules=rules,
+            most_placebo=completions.MAX_NAMED - 2,  # beside the two words
         )
 
     def log_probs(
