@@ -141,19 +141,19 @@ def test_unsuitable_configs(gest: Gest) -> None:
     done = gest("score", "gpt2", "--config", "all", "--limit", "6")
     assert done.returncode == 0, done.stderr
     for pattern in (
-        r"Left out \(needs a masked or seq2seq model, and this one is causal\): .*slovak_gender",
         r"Left out \(is not a test of language models\): .*sk_translations",
         r"Left out \(contains rejected sentences too; .*\): annotations\n",
     ):
         assert re.search(pattern, done.stderr)
     scored = {run.manifest.config for run in find_runs(["gest-runs/gpt2-limit6"])}
     assert {"en", "sk_pairs", "stereoset_de_intersentence", "winobias_type2_test"} <= scored
-    assert not {"annotations", "demo_en", "slovak_gender", "crows_gender"} & scored
+    assert {"slovak_gender", "crows_gender", "crows_control_negation"} <= scored
+    assert not {"annotations", "demo_en"} & scored
     done = gest("score", "bert", "--config", "stereoset", "--limit", "6")
     assert re.search(r"Left out \(the checkpoint has no next-sentence head\): .*de_inter", done.stderr)
-    done = gest("score", "gpt2", "--config", "slovak_gender")
+    done = gest("score", "gpt2", "--config", "sk_translations")
     assert done.returncode == 2
-    assert "slovak_gender needs a masked or seq2seq model" in done.stderr
+    assert "sk_translations cannot be scored" in done.stderr
 
 
 def test_failed_configs(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ COLUMNS: dict[str, list[Any]] = {
         for kind in ("stereotype", "antistereotype")
     },
     **{f"cs_{side}": RANDOM.normal(size=NUMBER).tolist() for side in ("original", "control")},
+    "f_prefix": RANDOM.normal(size=NUMBER).tolist(),
     **{name: RANDOM.normal(size=NUMBER).tolist() for name in ("antistereotype", "unrelated")},
 }
 FACTS = {"config": "mine", "kind": "masked", "templates": [], "options": {}, "model": "m", "limit": None}
