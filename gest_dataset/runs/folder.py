@@ -87,7 +87,7 @@ def check_work_folder(
     if not record.exists():
         return None
     try:
-        content: dict[str, Any] = parse_json(record.read_text(encoding="utf-8"))
+        content: dict[str, Any] = parse_json(storage.read_bytes(record))
         existing = dict(content["settings"])
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise OutputError(f"{record} was not written by `{command}` ({error!r}). {CHOOSE}") from error
@@ -300,7 +300,7 @@ def read_run(path: str | Path) -> Run:
     if not manifest.done:
         raise OutputError(f"The run in {path} is not finished. Resume it with: {command}")
     try:
-        contents = {name: (path / name).read_bytes() for name in (manifest.table, RESULT)}
+        contents = {name: storage.read_bytes(path / name) for name in (manifest.table, RESULT)}
         for name, content in contents.items():
             if sha256(content) != manifest.files[name]:
                 raise DataError(
@@ -356,4 +356,4 @@ def default_folder(name: str, revision: str | None = None, limit: int | None = N
         name = own_name if path.parent == Path.cwd() else f"{path.parent.name}/{own_name}"
     name += (f"@{revision}" if revision else "") + (f"-limit{limit}" if limit else "")
     name = name.strip("/").replace("/", "--").replace(":", "-")
-    return RUNS / re.sub(r"[^\w.@-]", "_", name)
+    return RUNS / re.sub(r"^\.+|[^\w.@-]", "_", name)

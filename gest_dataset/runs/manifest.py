@@ -11,7 +11,7 @@ from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures import MEASURES
-from gest_dataset.storage import parse_json
+from gest_dataset.storage import parse_json, read_bytes
 
 FORMAT = 5
 MANIFEST = "run.json"
@@ -76,7 +76,7 @@ def read_manifest(path: Path) -> Manifest:
     """The run.json of a folder, finished or not."""
     file = path / MANIFEST
     try:
-        content = parse_json(file.read_text(encoding="utf-8"))
+        content = parse_json(read_bytes(file))
     except (FileNotFoundError, NotADirectoryError) as error:
         problem = f"has no {MANIFEST}" if path.is_dir() else "is not a directory"
         raise OutputError(

@@ -9,6 +9,7 @@ import os
 import shlex
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -114,7 +115,7 @@ def sweep(
 ) -> Iterator[list[Cell]]:
     """Run the cells that are not done, and yield those of each job when it has finished."""
     check_folder(output, (RUNS, PAGE, *TABLES, "slurm.sh", "slurm"), "`gest sweep`")
-    return engine(jobs_of(cells), partial(run_job, output=output, command=command))
+    return engine(jobs_of(cells), partial(run_job, output=output.resolve(), command=command))
 
 
 def jobs_of(cells: Iterable[Cell]) -> list[Job]:
@@ -206,7 +207,12 @@ def run_on_ray(jobs: Iterable[Job], work: Work, address: str | None = None) -> I
     with convert_errors(
         lambda error: ConfigError(f"Cannot connect to Ray ({describe_error(error)}). {hint}")
     ):
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        folder = Path.cwd()
+        os.chdir(sysconfig.get_path("stdlib"))  # Ray's workers import modules from the current folder
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        finally:
+            os.chdir(folder)
     try:
         yield from _run_tasks(ray, jobs, work)
     finally:
@@ -214,7 +220,10 @@ def run_on_ray(jobs: Iterable[Job], work: Work, address: str | None = None) -> I
 
 
 def _run_tasks(ray: Any, jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
-    environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    given = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    environment = {
+        name: os.path.realpath(value) if Path(value).exists() else value for name, value in given.items()
+    }
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
     def submit(job: Job) -> Any:
@@ -278,7 +287,10 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
         resources += [f"--gres=gpu:{model.gpus}"] if model.gpus else []
         resources += [f"--mem={-(-int(model.memory) // 2**20)}M"] if model.memory else []
         arrays.setdefault(tuple(resources), []).append(suite.models.index(model))
-    command = [sys.executable, "-m", "gest_dataset", "sweep", str(suite_file.resolve())]
+    # with -m, Python would import modules from the folder in which the job starts
+    start = "import sys; del sys.path[0]; from gest_dataset.cli import main; main()"
+    command = [sys.executable, "-c", start, "sweep", str(suite_file.resolve())]
+    command += ["--trust-remote-code"] if any(model.trust_remote_code for model in suite.models) else []
     template = Template(Path(__file__).with_name("slurm.sh.jinja").read_text(encoding="utf-8"))
     script, logs = folder / "slurm.sh", folder / "slurm"
     logs.mkdir(parents=True, exist_ok=True)

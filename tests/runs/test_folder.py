@@ -314,6 +314,7 @@ def test_python_commands() -> None:
         ("a/checkpoint-500", None, None, "a--checkpoint-500"),
         ("tiny.gguf", None, None, "tiny"),
         ("published:google", None, None, "published-google"),
+        ("../../x", None, None, "_--..--x"),
     ],
 )
 def test_default_folders(

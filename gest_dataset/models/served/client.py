@@ -1,14 +1,17 @@
 """The HTTP client of all served models: JSON over libcurl, with retries; no message contains the API key."""
 
 import json
+import logging
 import os
 import re
 import ssl
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from ipaddress import ip_address
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -23,6 +26,7 @@ try:
 except ImportError:  # of the extra "served"; `open_client` says so
     pycurl = None
 
+logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 KEY = "GEST_ENDPOINT_KEY"
@@ -37,7 +41,6 @@ _BUSY = {408, 429, 500, 502, 503, 504}
 _MESSAGE_LENGTH = 300
 _PLAIN = re.compile(r"[!-~]*")  # ASCII without spaces
 _API_PATH = re.compile(r"(/v1(/models|(/chat)?/completions)?)?/*$")
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Seconds between two collections of results: one commit then covers many answers
 _COLLECT = 0.02
 
@@ -180,7 +183,7 @@ class Client:
         curl.setopt(pycurl.CONNECTTIMEOUT_MS, int(CONNECT_TIMEOUT * 1000))
         curl.setopt(pycurl.TIMEOUT_MS, int(TIMEOUT * 1000))
         curl.setopt(pycurl.CAINFO, ssl.get_default_verify_paths().cafile or certifi.where())
-        if urlsplit(self.address).hostname in _LOOPBACK:
+        if is_loopback(self.address):
             curl.setopt(pycurl.PROXY, "")
         if threading.current_thread() is threading.main_thread():
             # a Python callback lets Ctrl-C interrupt a request
@@ -204,7 +207,18 @@ def open_client(url: str, connections: int) -> Client:
     key = os.environ.get(KEY, "").strip()
     if not _PLAIN.fullmatch(key):
         raise SettingError(f"{KEY} contains spaces, line breaks or non-ASCII characters. Set it again.")
-    return Client(normalize_address(url), connections, key)
+    address = normalize_address(url)
+    if key and address.startswith("http:") and not is_loopback(address):
+        logger.warning("%s is sent unencrypted to %s. Use https if the server has it.", KEY, address)
+    return Client(address, connections, key)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is of this machine: `localhost`, a name below it, or an IP such as 127.0.0.2."""
+    name = (urlsplit(address).hostname or "").rstrip(".")
+    with suppress(ValueError):
+        return ip_address(name).is_loopback
+    return name == "localhost" or name.endswith(".localhost")
 
 
 def normalize_address(url: str) -> str:

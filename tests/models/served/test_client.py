@@ -296,3 +296,24 @@ def test_ctrl_c_interrupts_a_hanging_request(script_environment: Mapping[str, st
         asking.send_signal(signal.SIGINT)
         _, output = asking.communicate(timeout=15)
     assert "KeyboardInterrupt" in output
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        *((f"http://{name}:8000", True) for name in ("localhost", "LOCALHOST.", "a.localhost", "127.0.0.2")),
+        *((f"http://{name}", True) for name in ("[::1]", "[::1]:80")),
+        *((f"http://{name}", False) for name in ("10.0.0.1", "example.org", "localhost.org", "[::2]")),
+        ("https://example.org", True),
+    ],
+)
+def test_a_key_in_clear_text_is_a_warning(
+    url: str, here: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Except to this machine, whose names also bypass proxies."""
+    open_client(url, 1)
+    assert not caplog.text, "there is no key"
+    monkeypatch.setenv(http.KEY, "sk-secret")
+    open_client(url, 1)
+    assert ("is sent unencrypted" in caplog.text) != here
+    assert "sk-secret" not in caplog.text
