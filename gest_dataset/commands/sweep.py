@@ -96,7 +96,7 @@ def _build_leaderboard(suite: "Suite", output: Path, cells: "Sequence[Cell]") ->
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
         rows = [
-            (line["name"], console.format_value(line["value"]), line["interval"] or "-", line["verdict"])
+            (line["name"], console.format_value(line["value"]), line["interval"] or "-", line["verdict_text"])
             for line in best[:_LISTED]
         ]
         console.show_table(f"{config}: {symbol}", ("model", symbol, console.INTERVAL, "verdict"), rows)

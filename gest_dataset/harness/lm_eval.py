@@ -67,9 +67,11 @@ def write_tasks(
         if KIND in probe.kinds and probe.scores == (LOG_RATIO,):
             by_measure.setdefault(measure.name, []).append(name)
         elif configs[name]:
-            raise SettingError(f"{name} cannot be a task of lm_eval: it compares more than two texts.")
+            raise SettingError(
+                f"{name} cannot be a task of lm_eval: its score is no difference of two texts."
+            )
         else:
-            left_out[name] = "compares more than two texts"
+            left_out[name] = "its score is no difference of two texts"
     if not by_measure:
         reasons = "; ".join(dict.fromkeys(left_out.values()))
         raise SettingError(f"None of the configs suits lm_eval: {reasons}.")

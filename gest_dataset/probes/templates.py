@@ -128,13 +128,13 @@ def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | No
         ids, others = parts(word)
         return ids[0] if len(ids) == 1 and others in around and ids not in words else None
 
-    return find_pairs(template.placebo, token) if template.placebo else None
+    return find_pairs(template.placebo, token, tokenizer.most_placebo) if template.placebo else None
 
 
-def find_pairs(kind: str, token: Callable[[str], int | None]) -> Placebo | None:
+def find_pairs(kind: str, token: Callable[[str], int | None], most: int | None = None) -> Placebo | None:
     """Pairs of neighbours in the lists of a kind, among the words with a `token`."""
     lists = [filter(None, map(token, PLACEBO_WORDS[name])) for name in PLACEBO_LISTS[kind]]
-    return queries.pair_neighbours(lists)
+    return queries.pair_neighbours(lists, most)
 
 
 def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:

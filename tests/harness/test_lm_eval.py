@@ -258,8 +258,8 @@ def test_rates_are_those_of_the_package_in_any_order(caplog: pytest.LogCaptureFi
 
 def test_configs_without_a_task(tmp_path: Path) -> None:
     for config, message in (
-        ("stereoset_en_intrasentence", "compares more than two texts"),
-        ("slovak_gender", "needs a masked"),
+        ("stereoset_en_intrasentence", "no difference of two texts"),
+        ("slovak_gender", "no difference of two texts"),
         ("sk_translations", "sk_translations cannot be scored"),
     ):
         with pytest.raises(SettingError, match=message):
