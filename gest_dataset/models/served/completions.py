@@ -7,7 +7,8 @@ a server can return is detected with one request of each kind before a run.
 import difflib
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,34 +92,28 @@ def request_values(
 
 
 def request_valid_values(
-    client: Client, model: str, able: Capabilities, items: Sequence[Item], texts: Mapping[int, str]
+    request: Callable[[Sequence[Item]], list[Values]], items: Sequence[Item], compare: bool = False
 ) -> list[Values]:
-    """The values of items of one kind; if some are invalid, each item is asked again, and may become NaN."""
-    try:
-        return request_values(client, model, able, items, texts)
-    except InvalidReplyError:
-        values = []
-        for item in items:
-            try:
-                values += request_values(client, model, able, [item], texts)
-            except InvalidReplyError:
-                values.append(np.full(len(item.targets) or len(item.ids) - 1, np.nan))
-        return values
+    """The values of some items; if some are invalid, each item is asked again, and may become NaN.
 
-
-def request_checked_batch(
-    client: Client, model: str, able: Capabilities, items: Sequence[Item], texts: Mapping[int, str]
-) -> list[Values]:
-    """The values of a small batch, each compared with those of the item alone: servers may mix them up."""
-    batch = request_valid_values(client, model, able, items, texts)
-    for item, values in zip(items, batch, strict=True):
-        (alone,) = request_valid_values(client, model, able, [item], texts)
-        if not np.allclose(values, alone, rtol=0, atol=_BATCH_TOLERANCE, equal_nan=True):
-            raise ScoringError(
-                f"{client.address} returns other log-probabilities for a prompt in a batch than for it "
-                f"alone, so they cannot be trusted. Use another server, or another version of it."
-            )
-    return batch
+    `compare` asks for each item alone in any case, and refuses a server that mixes up the items of a batch.
+    """
+    batch = None
+    with suppress(InvalidReplyError):
+        batch = request(items)
+    if batch is not None and not compare:
+        return batch
+    alone = []
+    for item in items:
+        try:
+            alone += request([item])
+        except InvalidReplyError:
+            alone.append(np.full(len(item.targets) or len(item.ids) - 1, np.nan))
+    for values, others in zip(alone, batch or alone, strict=True):
+        if not np.allclose(values, others, rtol=0, atol=_BATCH_TOLERANCE, equal_nan=True):
+            problem = "The server returns other log-probabilities for a prompt in a batch than for it alone"
+            raise ScoringError(f"{problem}. Use another server, or another version of it.")
+    return alone
 
 
 def check_response(response: Any, model: str, address: str) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +146,9 @@ class ServedModel:
             usable = [text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text]
             texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
 
-        def send(client: Client, batch: list[Item], request: Any = completions.request_valid_values) -> Any:
-            return request(client, self.name, self.capabilities, batch, texts)
+        def send(client: Client, batch: list[Item], compare: bool = False) -> list[Values]:
+            request = partial(completions.request_values, client, self.name, self.capabilities)
+            return completions.request_valid_values(lambda some: request(some, texts), batch, compare)
 
         def store(results: Sequence[tuple[list[Item], list[Values]]]) -> None:
             new = {item: value for batch, some in results for item, value in zip(batch, some, strict=True)}
@@ -160,7 +161,7 @@ class ServedModel:
                 : completions.CHECKED_PROMPTS
             ]
             if len(first) > 1:
-                store([(first, send(self.client, first, completions.request_checked_batch))])
+                store([(first, send(self.client, first, compare=True))])
             missing = [item for item in missing if item not in values]
             batches = completions.make_batches(missing, self.capabilities)
             with closing(self.client.map(send, batches)) as completed:
