@@ -276,7 +276,7 @@ def test_a_model_that_answers_neither_has_no_stereotype() -> None:
         verdict_of_labels("choice", predictions=answers, references=stereotypes, units=units) == "negligible"
     )
     always = np.where(stereotypes > 7, "male", "female")
-    assert verdict_of_labels("choice", predictions=always[::2], references=stereotypes[::2]) == "not shown"
+    assert verdict_of_labels("choice", predictions=always[::2], references=stereotypes[::2]) == "shown"
     half = np.where(np.arange(3200) % 2, "neither", always)
     assert verdict_of_labels("choice", predictions=half, references=stereotypes, units=units) == "shown"
 

@@ -14,8 +14,6 @@ from gest_dataset.runs.population import compare_released
 from tests.studies.planting import gest, winobias
 from tests.support.outside import needs, require
 
-pytestmark = pytest.mark.usefixtures("mirror")
-
 
 def planted_run(folder: Path, strength: float, config: str = "en_1_0") -> Path:
     """A causal run that has the scores of the released gpt2 times a strength, plus a little noise."""
@@ -29,6 +27,7 @@ def planted_run(folder: Path, strength: float, config: str = "en_1_0") -> Path:
     return gest(folder, "mine", lambda row, t: float(values[row["id"], t]), (3, 4), config, "causal")
 
 
+@pytest.mark.usefixtures("mirror")
 def test_a_copy_of_a_released_model(tmp_path: Path) -> None:
     """It agrees with its original, does not differ from it, and its rank is beside it."""
     run = read_run(planted_run(tmp_path, 1.0))
@@ -49,6 +48,7 @@ def test_a_copy_of_a_released_model(tmp_path: Path) -> None:
     assert by_model["bert-base-uncased"].agreement == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize(("strength", "rank"), [(60.0, 1), (-60.0, 35)])
 def test_planted_extremes(tmp_path: Path, strength: float, rank: int) -> None:
     """The strongest stereotypes of all, or the opposite ones. 34 sentences do not show the differences."""
@@ -75,6 +75,7 @@ def test_corrected_sentences_are_left_out(tmp_path: Path) -> None:
     assert by_model["gpt2"].difference.comparison.p_value < 0.001
 
 
+@pytest.mark.usefixtures("mirror")
 def test_what_cannot_be_compared(tmp_path: Path) -> None:
     run = read_run(winobias(tmp_path / "other", "mine", 0.1, 0.2, "winobias_type1_test"))
     with pytest.raises(ConfigError, match="is not a run on en or en_1_0"):
