@@ -26,13 +26,16 @@ from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE
 from gest_dataset.stereotypes import STEREOTYPES
 
 
-def against_stereotype(quality: pd.DataFrame, family: str | None) -> "pd.Series[bool]":
-    """Which sentences of `item_quality` are against their stereotype for models of other families."""
-    classes = quality["quality"]
-    if family:  # a model has no part in the classes that it is compared with
-        classes = quality["quality_without"].str[list(FAMILIES).index(family)]
-    label = rows_of("item_quality").features["quality"].str2int(AGAINST)
-    return pd.Series(classes.to_numpy() == label, index=quality["sentence_id"])
+def read_item_quality() -> pd.DataFrame:
+    """`item_quality` by sentence; a column for each family of models says whether the others are against it.
+
+    The column "" is for a model of no family: a model has no part in the classes that it is compared with.
+    """
+    rows = rows_of("item_quality")
+    label = rows.features["quality"].str2int(AGAINST)
+    quality: pd.DataFrame = rows.to_pandas().set_index("sentence_id")
+    against = {name: quality["quality_without"].str[index] == label for index, name in enumerate(FAMILIES)}
+    return quality.assign(**{"": quality["quality"] == label}, **against)
 
 
 def without(wide: pd.DataFrame, is_left_out: "pd.Series[bool]") -> pd.DataFrame:
@@ -83,12 +86,12 @@ def rank_band(wide: pd.DataFrame, kind: str, name: str | None, quality: pd.DataF
     changed = pd.Series({key: text != older[key] for key, text in newer.items()})
     wide = wide.dropna().droplevel("occurrence")
 
-    def effects(scores: pd.DataFrame, family: str | None) -> list[float]:
-        parts = [scores, without(scores, against_stereotype(quality, family))]
+    def effects(scores: pd.DataFrame, family: str) -> list[float]:
+        parts = [scores, without(scores, quality[family])]
         parts += [without(part, changed) for part in parts]
         return [effect for part in parts for effect in _effects(part.to_numpy(), strata_of(part))]
 
-    own = np.array(effects(wide, FAMILY_OF.get(name or "")))
+    own = np.array(effects(wide, FAMILY_OF.get(name or "", "")))
     stronger = np.zeros(len(own), dtype=int)
     others = [model for model in names if model != name]
     for model in others:

@@ -101,11 +101,11 @@ def _items(run: Run, is_readable: bool) -> dict[str, Any]:
         return numbers
     name = published_name({**facts, "model": run.manifest.model})
     try:
-        quality = rows_of("item_quality").to_pandas()
+        quality = items.read_item_quality()
         rank = items.rank_band(wide, facts["kind"], name, quality)
     except GestError:
         return numbers
-    kept = items.without(wide, items.against_stereotype(quality, FAMILY_OF.get(name or "")))
+    kept = items.without(wide, quality[FAMILY_OF.get(name or "", "")])
     without = items.estimate_g_s(kept)._asdict() | {"n": len(wide) - len(kept)}
     return numbers | {"without_against": without, "rank": rank}
 

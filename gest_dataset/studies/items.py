@@ -5,11 +5,10 @@ from pathlib import Path
 import pandas as pd
 
 from gest_dataset.builders.released import FAMILY_OF
-from gest_dataset.data.rows import rows_of
 from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.result import wide_scores
 from gest_dataset.published.models import published_name
-from gest_dataset.report.items import against_stereotype, estimate_g_s, sides, without
+from gest_dataset.report.items import estimate_g_s, read_item_quality, sides, without
 from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.stereotypes import STEREOTYPES
@@ -29,12 +28,12 @@ def items(runs: Runs = (), released: str | Path | None = None) -> Study:
         name = published_name({**one.facts, "model": one.run.manifest.model})
         models[one.label] = wide_scores(one.run.table), FAMILY_OF.get(name or "")
     models |= {f"{name} (authors)": (wide, FAMILY_OF.get(name)) for name, wide in of_authors.items()}
-    quality = rows_of("item_quality").to_pandas()
+    quality = read_item_quality()
     published = quality.groupby("stereotype")["score"].mean()
     sentences: list[Row] = []
     midpoint: list[Row] = []
     for name, (wide, family) in models.items():
-        kept = without(wide, against_stereotype(quality, family))
+        kept = without(wide, quality[family or ""])
         sentences.append((name, family or "", estimate_g_s(wide), len(wide) - len(kept), estimate_g_s(kept)))
         for about, side in zip(STEREOTYPES.values(), sides(wide), strict=True):
             midpoint.append((name, f"{about.id:2} {about.name}", about.gender, *side, published[about.id]))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import datasets
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -17,6 +16,7 @@ from gest_dataset.builders.released import FAMILIES, FAMILY_OF
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import UnreachableError
 from gest_dataset.measures.formatting import format_number
+from gest_dataset.report import items, reliability
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.reliability import reliability_of, reliability_tables
 from gest_dataset.runs.folder import Run, read_run
@@ -194,13 +194,13 @@ def test_missing_parts_have_a_reason(runs: dict[str, Run], monkeypatch: pytest.M
     def unreachable(*args: Any, **options: Any) -> None:
         raise UnreachableError("no network")
 
-    monkeypatch.setattr(datasets, "load_dataset", unreachable)
+    for module in (reliability, items):
+        monkeypatch.setattr(module, "rows_of", unreachable)
     found = reliability_of(run)
     assert found["unavailable"]["creators"] == "the data of en could not be read"
     assert "reliability" in found  # needs no sentences
     assert "sides" in found  # needs no released scores
     assert not found.keys() & {"without_against", "rank"}
-    monkeypatch.undo()
     assert reliability_of(runs["bert-winobias_type1_test"]) == {}
 
 
