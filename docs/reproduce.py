@@ -14,9 +14,9 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
+from gest_dataset.published.released import Released
 from gest_dataset.storage import write_json
 from gest_dataset.studies.papers import SCORES, load_papers, run_checks
-from gest_dataset.studies.released import Released
 
 HERE = Path(__file__).resolve().parent
 PAGE, RESULTS = HERE / "reproduce.md", HERE / "reproduced.json"

@@ -4,7 +4,6 @@
 cannot be recovered.
 """
 
-import json
 import logging
 import os
 import shutil
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 
 from huggingface_hub import constants
 
-from gest_dataset.storage import folder_lock, write_json
+from gest_dataset.storage import folder_lock, parse_json, read_bytes, write_json
 
 METADATA = "facts.json"
 _T = TypeVar("_T")
@@ -37,7 +36,7 @@ def read_all(kind: str, parse: Callable[[Path, dict[str, Any]], _T]) -> tuple[di
     for folder in sorted((gest_home() / kind).glob("[!.]*/")):
         name, path = folder.name, folder / METADATA
         try:
-            entries[name] = parse(folder, json.loads(path.read_bytes()))
+            entries[name] = parse(folder, parse_json(read_bytes(path)))
         except Exception as error:
             damaged[name] = f"{path} is damaged ({error}). Add {name} again, or remove {folder}."
             logger.warning("%s cannot be used: %s", name, damaged[name])

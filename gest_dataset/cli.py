@@ -24,6 +24,7 @@ from gest_dataset.storage import read_yaml
 from gest_dataset.version import __version__
 
 INTERRUPTED = 130
+ISSUES = "https://github.com/gest-dataset/gest-dataset/issues"
 UNEXPECTED = 70  # EX_SOFTWARE of sysexits.h
 DISTRIBUTED = "score"  # the command that several processes of a launcher can share
 _GRACE = 30.0  # seconds in which the launcher ends this process if the main one failed too
@@ -67,7 +68,7 @@ def main() -> None:
             sys.stderr.write(printable(text))
             show_error(
                 f"Unexpected {type(error).__name__} in gest-dataset or a library. Finished work is saved. "
-                f"Please report it with the traceback above."
+                f"Please report it with the traceback above: {ISSUES}"
             )
             sys.exit(UNEXPECTED)
 

@@ -1,17 +1,20 @@
 """Reading and writing of files: atomic writes, locks, checks of folders, JSON and CSV."""
 
 import csv
+import errno
 import hashlib
 import io
 import json
 import math
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +28,15 @@ LOCK = ".gest.lock"
 STANDARD_OUTPUT = Path("-")
 CHOOSE = "Choose an empty or a new folder."
 _PARTIAL = ".gest.part"
+# Bounds on files that others wrote: bytes; values of a YAML file, and how deep they are nested
+_LARGEST, _MOST_VALUES, _DEEPEST = 1 << 30, 100_000, 100
 
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Lock a folder while this process writes to it."""
     with file_lock(folder / LOCK, f"Another process is writing to {folder}"):
-        for partial in filter(is_temporary, folder.iterdir()):
+        for partial in folder.rglob(f".*{_PARTIAL}"):
             partial.unlink(missing_ok=True)  # of a process that was killed
         try:
             yield
@@ -174,6 +179,44 @@ def json_value(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file that others wrote: a pipe, a device or a huge file would never end."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+        raise OSError(errno.EINVAL, f"it is not a regular file of at most {_LARGEST >> 20} MB")
+    return path.read_bytes()
+
+
+def parse_yaml(text: str | bytes, kind: Callable[[str | bytes], Any] = yaml.SafeLoader) -> Any:
+    """Parse untrusted YAML; every failure is a ValueError, also nesting and aliases that never end."""
+    loader = kind(text)
+    try:
+        depth = 0  # deep nesting ends a process that uses libyaml
+        for event in yaml.parse(text, kind):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise ValueError(f"it is nested more than {_DEEPEST} times")
+        node = loader.get_single_node()
+        if node is not None and _expanded_size(node, {}) > _MOST_VALUES:
+            raise ValueError(f"it has more than {_MOST_VALUES:,} values, with aliases expanded")
+        return None if node is None else loader.construct_document(node)
+    except Exception as error:  # PyYAML raises nearly anything
+        raise ValueError(str(error) or repr(error)) from error
+    finally:
+        loader.dispose()
+
+
+def _expanded_size(node: yaml.Node, sizes: dict[int, float]) -> float:
+    """The number of values in a node if aliases were copies; infinite if it contains itself."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in sizes:
+        sizes[id(node)] = math.inf  # while the node is being counted
+        values = chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
+        sizes[id(node)] = 1 + sum(_expanded_size(value, sizes) for value in values)
+    return sizes[id(node)]
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -28,7 +28,6 @@ from gest_dataset.builders.config import BIAS_TYPE, FAMILIES, Family
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
@@ -139,8 +138,12 @@ class CheckedMetric(evaluate.Metric):
             raise ConfigError("Give either a model_id to score or samples, not both.")
         if self.num_process > 1:
             raise ConfigError("A model is scored in one process; num_process is for samples.")
-        results: dict[int, Any] = {}
-        for number, part in self._score(model_id, config, **kwargs).items():
+        scores = self._score(model_id, config, **kwargs)
+        if not options:
+            return _plain(scores.result())
+        measure, results = MEASURES[scores.metadata["measure"]], {}
+        for number, table in split_by_template(scores.table).items():
+            part = statistic_inputs(measure, table, getattr(scores, "rows", None))
             results[number] = super().compute(**dict.fromkeys(inputs) | part, **options)
         return _plain(combine_templates(results))
 
@@ -154,8 +157,8 @@ class CheckedMetric(evaluate.Metric):
             zone = (-reach, reach)
         return with_verdict(measure, result, zone)
 
-    def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
-        """The inputs of each template (0 without templates) from the scores of a model.
+    def _score(self, model: Any, config: Any, **arguments: Any) -> Any:
+        """The scores of a model: a table, rows, metadata and the result.
 
         A config whose measure has another statistic is rejected before the model is loaded.
         """
@@ -177,10 +180,7 @@ class CheckedMetric(evaluate.Metric):
             )
         from gest_dataset.models.score import score  # imports torch
 
-        scores = score(model, config, **arguments)
-        scored = MEASURES[scores.metadata["measure"]]
-        parts = split_by_template(scores.table)
-        return {number: statistic_inputs(scored, part, scores.rows) for number, part in parts.items()}
+        return score(model, config, **arguments)
 
     def _check_names(self, inputs: Inputs) -> None:
         """Reject inputs that would be ignored."""
@@ -277,7 +277,7 @@ class GestMasculineRate(CheckedMetric):
     options = {"convention": lambda name, value: checks.check_choice(name, value, CONVENTIONS)}
     statistic = staticmethod(statistics.masculine_rate)
 
-    def _score(self, model: Any, config: Any, **arguments: Any) -> dict[int, Inputs]:
+    def _score(self, model: Any, config: Any, **arguments: Any) -> Any:
         from gest_dataset.gender import languages  # imports parsers
 
         language = str(config).removesuffix("_translations")
@@ -292,8 +292,7 @@ class GestMasculineRate(CheckedMetric):
             )
         from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
 
-        rates = masculine_rates(f"hf:{model}", language, **arguments)
-        return {0: statistic_inputs(MASCULINE_RATE, rates.table, None)}
+        return masculine_rates(f"hf:{model}", language, **arguments)
 
 
 class GestStereotypeRate(CheckedMetric):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import random
 import signal
 import sqlite3
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gest_dataset.cache import ResponseCache, cache_key
+from gest_dataset.cache import ResponseCache, cache_key, owner_of
 from gest_dataset.errors import OutputError
 
 _PROCESSES = multiprocessing.get_context("spawn")
@@ -48,6 +49,28 @@ def test_a_damaged_row_is_missing_and_reported(
         assert "1 damaged responses" in caplog.text
         cache.put({"a": "leadership"})
         assert cache.get(["a"]) == {"a": "leadership"}
+
+
+def test_the_intact_rows_of_a_damaged_file_are_saved(tmp_path: Path) -> None:
+    """One flipped bit anywhere, half of the time in the first page, which describes the others."""
+    path, moments = tmp_path / "cache.sqlite3", random.Random(3)
+    values = {cache_key(number): "leadership " * (number % 500) for number in range(300)}
+    with ResponseCache(path, 7) as cache:
+        cache.put(values)
+    content = path.read_bytes()
+    for number in range(60):
+        position = moments.randrange(8 * (4096 if number % 2 else len(content)))
+        damaged = bytearray(content)
+        damaged[position // 8] ^= 1 << position % 8
+        path.write_bytes(damaged)
+        with ResponseCache(path, 7) as cache:
+            intact = cache.get(values)
+            cache.put({"new": 1})
+            assert cache.get(["new"]) == {"new": 1}
+        assert intact.items() <= values.items()
+        assert len(intact) > 250
+        assert owner_of(path) == 7
+        assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gest_dataset.commands.console import INTERVAL, err, format_value, out, show_json, show_table
 from gest_dataset.display import one_line
+from gest_dataset.errors import ConfigError
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import json_value
 
@@ -16,17 +17,21 @@ if TYPE_CHECKING:
     from gest_dataset.statistics import Comparison, StereotypeDifference
 
 
-def run(paths: list[Path], as_json: bool = False) -> None:
+def run(paths: list[Path], released: str | None = None, as_json: bool = False) -> None:
     """Compare runs: is one model more biased than the other?
 
     Prints differences from the first run, paired by sample, with 95 % intervals. g_s is compared as a
     ratio. It also depends on how extreme a model's probabilities are, so d = ln g_s / s is compared too,
     as a difference. p-values are corrected for the number of comparisons (Holm). Each difference comes
     with the smallest one that these samples would detect. Folders are compared config by config, and
-    languages on the source sentences that they share.
+    languages on the source sentences that they share. [bold]--released[/bold] sets one run beside the
+    published models whose scores were released, with its rank and the agreement in single sentences.
     """
     from gest_dataset.runs.comparison import compare
 
+    if released is not None:
+        _show_released(paths, released, as_json)
+        return
     result = compare(paths)
     if as_json:
         show_json(json_value(_to_json(result)))
@@ -34,6 +39,36 @@ def run(paths: list[Path], as_json: bool = False) -> None:
         _show(result)
     for note in result.notes():
         err.print(note)
+
+
+def _show_released(paths: list[Path], where: str, as_json: bool) -> None:
+    """One run beside the published models with released scores."""
+    from gest_dataset.published.released import Released
+    from gest_dataset.runs.folder import find_runs
+    from gest_dataset.runs.population import compare_released
+
+    runs = find_runs(paths)
+    if len(runs) != 1:
+        raise ConfigError(f"--released takes one run, and here are {len(runs)}. Give the run's own folder.")
+    population = compare_released(runs[0], Released(where))
+    ranked = sorted(population.neighbours, key=lambda one: one.difference.comparison.difference)
+    if as_json:
+        rows = [{**asdict(one.difference), "agreement": one.agreement} for one in ranked]
+        show_json(json_value({"text": population.text(), "models": rows, "notes": population.notes}))
+        return
+    lines = []
+    for one in ranked:
+        compared = one.difference.comparison
+        numbers = _numbers(compared, "ratio")[1:]
+        lines.append(
+            (one.difference.baseline, *numbers, _p_value(one.difference.p_holm), f"{one.agreement:.2f}")
+        )
+    first = ranked[0].difference
+    title = f"{one_line(first.run)}: g_s {first.comparison.a:.2f} compared with released scores"
+    show_table(title, ("model", "g_s", "ratio", INTERVAL, "p (Holm)", "r of sentences"), lines)
+    out.print(population.text())
+    for note in population.notes:
+        err.print(f"Note: {note}")
 
 
 def _parts(row: "Difference") -> "list[Difference | TemplateDifference]":
@@ -79,19 +114,21 @@ def _show_group(rows: "Sequence[Difference]") -> None:
     counts = {part.n for row in rows for part in _parts(row)}
     if len(counts) == 1:  # one column less
         title += f", {first.n:,} samples"
-    lines, sizes = [], []
+    lines, second = [], []
     for row in rows:
         names = [one_line(row.run), *(f"template {part.template}" for part in row.by_template)]
         for name, part in zip(names, _parts(row), strict=True):
             count = [part.n] if len(counts) > 1 else []
             lines.append((name, *_numbers(part.comparison, kind), _p_value(part.p_holm), *count))
-        if row.effect_size:
-            numbers = _numbers(row.effect_size, "difference")
-            sizes.append((one_line(row.run), *numbers, _p_value(row.p_holm_effect_size)))
+        if row.second:
+            numbers = _numbers(row.second, "difference")
+            second.append((one_line(row.run), *numbers, _p_value(row.p_holm_second)))
     columns = ("baseline", kind, INTERVAL, "p (Holm)")
     show_table(title, ("model", measure, *columns, *(["samples"] if len(counts) > 1 else [])), lines)
-    if sizes:
-        show_table("d = ln g_s / s", ("model", "d", "baseline", "difference", *columns[2:]), sizes)
+    if first.second:
+        name = first.second.measure
+        title = {"d": "d = ln g_s / s", "ss": "SS"}[name]
+        show_table(title, ("model", name, "baseline", "difference", *columns[2:]), second)
     for row in rows:
         name = one_line(row.run)
         if disagreement := row.disagreement():
@@ -100,7 +137,7 @@ def _show_group(rows: "Sequence[Difference]") -> None:
             out.print(f"{name}: {row.missing:,} samples are in only one of the runs and are left out.")
         if row.unknown:
             out.print(f"{name}: {row.unknown:,} samples show no gender in one of the runs and are left out.")
-        out.print(f"{name}: {_power(row.comparison.smallest, kind)}")
+        out.print(f"{name}: {_power(row.comparison, kind)}")
         differing = [
             (f"{one.stereotype:2} {STEREOTYPES[one.stereotype].name}", *_numbers(one, "ratio"))
             for one in row.by_stereotype
@@ -115,8 +152,14 @@ def _p_value(p: float | None) -> str:
     return "<0.001" if p is not None and p < 0.001 else format_value(p, 3)
 
 
-def _power(smallest: float, kind: str) -> str:
+def _power(found: "Comparison", kind: str) -> str:
     """A sentence about the smallest difference, or logarithm of a ratio, that would be detected."""
+    if found.samples_needed:
+        return (
+            f"no interval of ICAT, which is highest at an SS of 50: both SS are too close to it. About "
+            f"{found.samples_needed:,} samples would be enough; compare SS instead."
+        )
+    smallest = found.smallest
     if math.isnan(smallest):
         return "all samples differ equally (or not at all), so the power is unknown."
     is_ratio = kind == "ratio"
@@ -130,5 +173,6 @@ def _numbers(found: "Comparison | StereotypeDifference", kind: str) -> tuple[str
     if kind == "ratio":
         value, low, high = (format_value(number, 3) for number in found.times)
     else:
-        value, low, high = (f"{number:+.3f}" for number in (found.difference, found.low, found.high))
+        limits = found.difference, found.low, found.high
+        value, low, high = ("–" if math.isnan(number) else f"{number:+.3f}" for number in limits)
     return format_value(found.a, 3), format_value(found.b, 3), value, f"{low} to {high}"

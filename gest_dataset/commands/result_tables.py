@@ -7,7 +7,7 @@ from gest_dataset.commands.console import INTERVAL, new_table, out, print_table
 from gest_dataset.measures.formatting import format_distinct, format_number
 from gest_dataset.measures.grid import EFFECT_SIZE, Estimate, Grid, Line, effect_size_text
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Measure, Result
-from gest_dataset.measures.result import template_results
+from gest_dataset.measures.result import template_results, verdict_text
 
 _MOST_TEMPLATES = 4
 
@@ -65,7 +65,7 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
     marks = head.null, result["zone_low"], result["zone_high"]
     (low, high), _ = format_distinct(estimate[1:], marks)
     size = f", d {format_number(result[EFFECT_SIZE])}" if EFFECT_SIZE in result else ""
-    return [f"{value} [{low} to {high}]{size}", result["verdict"]]
+    return [f"{value} [{low} to {high}]{size}", verdict_text(measure, result)]
 
 
 def verdict_lines(measure: Measure, result: Result) -> list[str]:

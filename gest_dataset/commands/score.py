@@ -180,6 +180,8 @@ def _show_power(plans: "Mapping[str, PowerAnalysis]", as_json: bool) -> None:
         f"one: in one model, zone of negligible effects included, in standard deviations (SD) of its scores; "
         f"as g_s: the same at an SD of {TYPICAL_SPREAD:g}; two: between models (correlation {CORRELATION:g})."
     )
+    if any(plan.single == math.inf for plan in plans.values()):
+        out.print("none: some stereotype or group has too few samples for an interval, so nothing is shown.")
 
 
 def _parse_templates(text: str | None) -> list[int] | str | None:

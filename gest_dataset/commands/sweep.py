@@ -28,6 +28,7 @@ def run(
     estimate: bool = False,
     task: int | None = None,
     leaderboard: bool = False,
+    trust_remote_code: bool = False,
 ) -> None:
     """Score many models, revisions and configs, and build a leaderboard.
 
@@ -45,7 +46,7 @@ def run(
         raise ConfigError("--address needs --engine ray.")
     console.silence_libraries()
     suite_file = find_suite(suite)
-    selected = read_suite(suite_file)
+    selected = read_suite(suite_file, trust_remote_code)
     if estimate:
         _estimate(selected, output)
         return
@@ -95,7 +96,7 @@ def _build_leaderboard(suite: "Suite", output: Path, cells: "Sequence[Cell]") ->
     for config, best in scores_by_config(lines).items():
         symbol = best[0]["headline"].symbol
         rows = [
-            (line["name"], console.format_value(line["value"]), line["interval"] or "-", line["verdict"])
+            (line["name"], console.format_value(line["value"]), line["interval"] or "-", line["verdict_text"])
             for line in best[:_LISTED]
         ]
         console.show_table(f"{config}: {symbol}", ("model", symbol, console.INTERVAL, "verdict"), rows)

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.builders import CONFIGS, fingerprint
-from gest_dataset.builders.builder import config_tables
+from gest_dataset.builders.builder import config_table
 from gest_dataset.builders.config import Config
 from gest_dataset.data import folder, sources
-from gest_dataset.errors import DataError, OutputError
+from gest_dataset.errors import OutputError
 from gest_dataset.storage import check_folder, is_temporary
 from gest_dataset.version import __version__
 
@@ -44,16 +44,12 @@ def build_config(config: Config, out: Path) -> tuple[Built, bool]:
     if existing is not None and existing.fingerprint == current:
         sources.verify_mirror(config.sources)
         return existing, False
-    files = {key: sources.fetch(key) for key in config.sources}
     dropped: Counter[str] = Counter()
-    tables = list(config_tables(config, files, dropped))
-    if not tables:
-        raise DataError(f"{config.name} has no rows.")
+    table = config_table(config, dropped)
     metadata = {"dropped": dict(dropped), "fingerprint": current, "gest_dataset": __version__}
     schema = config.features.arrow_schema
     schema = schema.with_metadata({**schema.metadata, _METADATA_KEY: json.dumps(metadata).encode()})
-    table = pa.concat_tables(tables).cast(schema)
-    path = folder.write_config(out, config.name, table)
+    path = folder.write_config(out, config.name, table.cast(schema))
     return Built(config, path, table.num_rows, dict(dropped), current), True
 
 

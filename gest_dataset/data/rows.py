@@ -1,32 +1,44 @@
-"""Loading the rows of a config, and hashes of them."""
+"""Reading the rows of a config, and hashes of them."""
+
+from functools import lru_cache
+from pathlib import Path
 
 import datasets
+import pyarrow as pa
 from datasets.fingerprint import Hasher
 
 from gest_dataset.builders import fingerprint, get_config
+from gest_dataset.builders.builder import config_table
 from gest_dataset.data import sources
-from gest_dataset.errors import GestError, HubError, OutputError, convert_errors, describe_error
+from gest_dataset.errors import HubError, convert_errors, describe_error
 
 
 def rows_of(config: str) -> datasets.Dataset:
-    """`load_dataset("gest", config)`, with clear errors for an unusable cache or `GEST_REPO`."""
+    """The rows of a config, from its verified files (nothing verifies the cache of `datasets`) or the Hub."""
     repository = sources.hub_repository()
+    if not repository:
+        one = get_config(config)
+        sources.verify_mirror(one.sources)
+        rows = datasets.Dataset(_table(one.name, fingerprint(one), sources.mirror_directory()))
+        rows.info.config_name = one.name
+        return rows
 
-    def convert(error: BaseException) -> GestError:
+    def convert(error: BaseException) -> HubError:
         while error.__cause__ is not None:  # `datasets` wraps the error that occurred
             error = error.__cause__
-        if repository:
-            return HubError(
-                f"{config} cannot be read from {repository} ({describe_error(error)}). Check that "
-                f"{sources.REPO_VARIABLE} is correct and that you are logged in (hf auth login), or unset it."
-            )
-        return OutputError(
-            f"The cache {datasets.config.HF_DATASETS_CACHE} cannot be used: {describe_error(error)}. "
-            f"Free some space or remove its folder `gest`, or set HF_DATASETS_CACHE to another folder."
+        return HubError(
+            f"{config} cannot be read from {repository} ({describe_error(error)}). Check that "
+            f"{sources.REPO_VARIABLE} is correct and that you are logged in (hf auth login), or unset it."
         )
 
     with convert_errors(convert):
         return datasets.load_dataset("gest", config, split="test")
+
+
+@lru_cache(maxsize=8)
+def _table(config: str, fingerprint: str, mirror: Path | None) -> pa.Table:
+    """The rows as a table; everything that they depend on is an argument."""
+    return config_table(get_config(config))
 
 
 def fingerprint_of(config: str, rows: datasets.Dataset | None = None) -> str:

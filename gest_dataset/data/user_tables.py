@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.errors import ConfigError, DataError, convert_errors
-from gest_dataset.storage import parse_json
+from gest_dataset.storage import parse_json, read_bytes
 
 STANDARD_INPUT = Path("-")
+_MOST_COLUMNS = 1000
 _QUOTED = re.compile(r'"[^"]*"')
 # Encodings of older files, each with letters that are usual in its texts
 _LETTERS = {
@@ -75,7 +77,7 @@ def read_lines(path: Path) -> list[str]:
 
 def _read_text(path: Path) -> str:
     try:
-        content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
+        content = sys.stdin.buffer.read() if path == STANDARD_INPUT else read_bytes(path)
     except FileNotFoundError as error:
         raise ConfigError(f"There is no file {path}.") from error
     except OSError as error:
@@ -102,6 +104,12 @@ def _read_text(path: Path) -> str:
     )
 
 
+def _check_width(path: Path, columns: int) -> None:
+    """Refuse a table whose cells, columns times rows, could be far more than the file has."""
+    if columns > _MOST_COLUMNS:
+        raise DataError(f"{path} has {columns:,} columns; a table has at most {_MOST_COLUMNS:,}.")
+
+
 def _read_csv(path: Path) -> Columns:
     text = _read_text(path)
     header = _QUOTED.sub("", text.partition("\n")[0])
@@ -110,6 +118,7 @@ def _read_csv(path: Path) -> Columns:
     lines, rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), []
     try:
         names: list[str] = next(lines, [])
+        _check_width(path, len(names))
         for cells in lines:
             if any(cells[len(names) :]):
                 quoted = f"Quote cells that contain {_SEPARATORS[separator]}"
@@ -135,12 +144,13 @@ def _read_jsonl(path: Path) -> Columns:
             raise DataError.at(path, number, "this is not a JSON object")
         rows.append(row)
     names = dict.fromkeys(name for row in rows for name in row)
+    _check_width(path, len(names))
     return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _read_parquet(path: Path) -> Columns:
     with convert_errors(lambda error: DataError(f"{path} is not a valid Parquet file ({error}).")):
-        return dict(pq.read_table(path).to_pydict())
+        return dict(pq.read_table(pa.BufferReader(read_bytes(path))).to_pydict())
 
 
 _READERS: dict[str, Callable[[Path], Columns]] = {

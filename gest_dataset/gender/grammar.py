@@ -19,7 +19,7 @@ import yaml
 from gest_dataset.added_data import gest_home
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.gender.tokens import Token
-from gest_dataset.storage import read_yaml, sha256, write_file
+from gest_dataset.storage import parse_yaml, read_bytes, read_yaml, sha256, write_file
 
 _T = TypeVar("_T")
 Words = frozenset[str]
@@ -31,6 +31,8 @@ NO_WORDS: Words = frozenset()
 NEVER = re.compile("(?!)")
 NOUNS = frozenset({"NOUN", "PROPN"})
 ANY_CASE = frozenset({"", "Nom", "Gen", "Dat", "Acc", "Voc", "Loc", "Ins"})
+# An expression that could take exponential time: a repeated group, several repetitions, or many choices
+_SLOW, _MOST_CHOICES = re.compile(r"\)[*+{]|[*+{].*[*+{]"), 16
 _HERE = Path(__file__).parent
 _FOLDER = _HERE / "grammars"
 _SHARED = "shared"
@@ -142,20 +144,23 @@ class Grammar:
 def read_grammar(path: Path) -> Grammar:
     """The grammar in a YAML file; `extends: LANGUAGE` takes over the fields of another language."""
     try:
-        content = _load(path)
+        content, bases = _load(path), set[str]()
         while base := content.pop("extends", None):
+            if base in bases or base not in languages():
+                raise ValueError(f"it extends {base!r}, which is not another language with rules")
+            bases.add(base)
             content = {**_load(_grammar_file(base)), **content}
         return _read(Grammar, {**_load(_FOLDER / f"{_SHARED}.yaml"), **content}, "the file")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    except (TypeError, ValueError, yaml.YAMLError) as error:
+    except (TypeError, ValueError) as error:
         raise DataError(f"{path} is not a grammar: {error}.") from error
 
 
 def _load(path: Path) -> dict[str, Any]:
     # every scalar is a text: *on* and *no* are words
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), loader)
+    content: dict[str, Any] = parse_yaml(read_bytes(path), loader)
     if not isinstance(content, dict):
         raise ValueError("it is not a mapping")
     return content
@@ -194,6 +199,9 @@ def _value(kind: str, value: Any, where: str) -> Any:
         raise ValueError(f"{where} is not a list of words")
     if kind != "Pattern":
         return tuple(items) if kind == "Stems" else frozenset(items)
+    for item in items:
+        if _SLOW.search(item) or len(re.findall(r"[?|(]", item)) > _MOST_CHOICES:
+            raise ValueError(f"{where} has {item!r}, which could take too long to match; write it simpler")
     try:
         return re.compile(f"(?:{'|'.join(items)})$")
     except re.error as error:

@@ -32,7 +32,7 @@ from gest_dataset.version import __version__
 logger = logging.getLogger(__name__)
 KIND = "causal"  # the kind of model of lm-eval
 LOG_RATIO = "log_ratio"
-RATES = ("g_s", "g_s_low", "g_s_high")
+RATES = ("g_s", "g_s_low", "g_s_high", "d", "d_low", "d_high")
 _GROUPS = ("pairs", "neutral")  # measures with one task per language; a group averages their g_s
 
 
@@ -67,9 +67,11 @@ def write_tasks(
         if KIND in probe.kinds and probe.scores == (LOG_RATIO,):
             by_measure.setdefault(measure.name, []).append(name)
         elif configs[name]:
-            raise SettingError(f"{name} cannot be a task of lm_eval: it compares more than two texts.")
+            raise SettingError(
+                f"{name} cannot be a task of lm_eval: its score is no difference of two texts."
+            )
         else:
-            left_out[name] = "compares more than two texts"
+            left_out[name] = "its score is no difference of two texts"
     if not by_measure:
         reasons = "; ".join(dict.fromkeys(left_out.values()))
         raise SettingError(f"None of the configs suits lm_eval: {reasons}.")
@@ -166,14 +168,14 @@ def process_results(
 
 
 def _rate(name: str) -> Callable[[Sequence[TaskScore]], float]:
-    """The function that returns the stereotype rate (over several templates their mean) or a bound of it."""
+    """The function that returns the stereotype rate (over several templates their mean), d, or a bound."""
     return lambda samples: _rates(tuple(samples))[name]
 
 
-g_s, g_s_low, g_s_high = map(_rate, RATES)
+g_s, g_s_low, g_s_high, d, d_low, d_high = map(_rate, RATES)
 
 
-@lru_cache(maxsize=1)  # lm-eval asks for the three rates of a task one after the other
+@lru_cache(maxsize=1)  # lm-eval asks for the numbers of a task one after the other
 def _rates(samples: tuple[TaskScore, ...]) -> dict[str, float]:
     """Return the numbers of `gest score` for these samples."""
     scored = [sample for sample in samples if math.isfinite(sample.log_ratio)]

@@ -27,6 +27,7 @@ from gest_dataset.data.card import built_header, card_sections, size_category
 from gest_dataset.data.folder import CARD, DATA_FILE, read_parquet, write_config
 from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
 from gest_dataset.hub.repository import MAIN, UNCHANGED, Branch, Committed, Files, Repo, commit, hub_client
+from gest_dataset.storage import parse_yaml
 
 _DATA = (".arrow", ".csv", ".json", ".jsonl", ".parquet", ".tsv")
 _NOT_PARQUET = re.compile(r"[^\s\"]+\.(arrow|csv|jsonl?|tsv|txt)\b")
@@ -231,7 +232,7 @@ def _invalid_card(repo: str, problem: str) -> HubError:
 def _parse_header(text: str, repo: str) -> Header:
     """Parse a header; a dataset without configs is one named `default`."""
     with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
-        header: Header = yaml.load(text, _Loader) or {}
+        header: Header = parse_yaml(text, _Loader) or {}
         for key in _BY_CONFIG:
             if entries := header.get(key):
                 entries = [entries] if isinstance(entries, dict) else entries

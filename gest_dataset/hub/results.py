@@ -30,6 +30,7 @@ from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.gest import CHOICE
 from gest_dataset.measures.grid import Estimate, effect_size_text
+from gest_dataset.measures.result import verdict_text
 from gest_dataset.published.models import language_models
 from gest_dataset.runs.folder import Run, find_runs
 from gest_dataset.storage import write_file
@@ -195,7 +196,7 @@ def _entry(run: Run, task: str, dataset: str, revision: str | None, report_url: 
         effect_size_text(result),
         f"no stereotype is {head.null:g}, negligible is {zone_low} to {zone_high}",
         "95 % of placebo pairs: {low:.3f} to {high:.3f}".format(**placebo) if placebo else "",
-        f"verdict: {result['verdict']}",
+        f"verdict: {verdict_text(MEASURES[manifest.measure], result)}",
         f"{'mean of templates' if templates[1:] else 'template'} {', '.join(templates)}" if templates else "",
         ", ".join(f"{name} {value}" for name, value in metadata.get("options", {}).items()),
         ", ".join(f"{name} {metadata[name]}" for name in ("convention", "parser") if name in metadata),

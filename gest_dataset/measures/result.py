@@ -85,7 +85,14 @@ def _widened(measure: Measure, result: dict[str, Any], stretch: float) -> dict[s
 
 
 def is_decided(result: Result, gates: Sequence[tuple[str, float]]) -> bool:
-    """Whether the interval of each number lies on one side of its gate; without gates, the verdict."""
+    """Whether the interval of each number lies on one side of its gate; without gates, the verdict.
+
+    With placebo words, an interval beyond the zone also has to lie on one side of each end of their band.
+    """
+    if not gates and "placebo" in result and result["verdict"] != "negligible":
+        low, high, band = result["g_s_low"], result["g_s_high"], result["placebo"]
+        beyond = low > result["zone_high"] or high < result["zone_low"]
+        return bool(beyond and not any(low <= band[end] <= high for end in ("low", "high")))
     if not gates:
         return result["verdict"] in ("shown", "reversed", "negligible")
     bounds = [(one, limit) for name, limit in gates for one in estimates(result, name)]
@@ -146,6 +153,13 @@ def with_verdict(
 def within_placebo(result: Result, value: float) -> bool:
     """Whether placebo pairs show as much; False if none were measured."""
     return "placebo" in result and bool(result["placebo"]["low"] <= value <= result["placebo"]["high"])
+
+
+def verdict_text(measure: Measure, result: Result) -> str:
+    """The verdict of a result; an effect that is shown without placebo words says so."""
+    shown = result["verdict"] in ("shown", "reversed")
+    bare = shown and measure.texts["placebo"] and "placebo" not in result
+    return f"{result['verdict']} (no placebo)" if bare else str(result["verdict"])
 
 
 def split_by_template(scores: pa.Table) -> dict[int, pa.Table]:

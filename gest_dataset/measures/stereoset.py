@@ -25,15 +25,19 @@ _SCORES = ("lms", "ss", "icat")
 
 
 def control_inputs(scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
-    """The four ln P of the keyword and both cs of each row; None where the set has none."""
-    return {
+    """The four ln P of the keyword, both cs, and f_prefix of each row; None where the set has none."""
+    inputs: Inputs = {
         "predictions": rows_of_columns(scores, [f"logp_{field}" for field in FIELDS]),
         "cs": rows_of_columns(scores, ("cs_original", "cs_control")),
     }
+    f_prefix = rows_of_columns(scores, ("f_prefix",))
+    return inputs if f_prefix is None else inputs | {"f_prefix": f_prefix}
 
 
 def rows_of_columns(scores: pa.Table, names: Sequence[str]) -> list[list[float | None]] | None:
-    """The rows of some columns; None if they are all empty."""
+    """The rows of some columns; None if they are all empty or missing."""
+    if not {*names} <= {*scores.column_names}:
+        return None
     rows = [list(values) for values in zip(*(scores[name].to_pylist() for name in names), strict=True)]
     return None if all(value is None for row in rows for value in row) else rows
 
@@ -44,7 +48,7 @@ def sample_scores(scores: pa.Table) -> dict[str, Floats]:
     keywords = columns["predictions"]
     if keywords is not None:
         keywords = [[math.nan if value is None else value for value in row] for row in keywords]
-    return control_scores(keywords, columns["cs"])
+    return control_scores(keywords, columns["cs"], columns.get("f_prefix"))
 
 
 def _value(scores: pa.Table) -> Floats:

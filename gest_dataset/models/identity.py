@@ -10,6 +10,8 @@ import torch
 import xxhash
 from accelerate.utils import align_module_device
 
+from gest_dataset.storage import json_value
+
 # Settings that say where a model comes from, not what it computes
 _IGNORED = {"_name_or_path", "transformers_version", "_commit_hash", "dtype", "torch_dtype"}
 # Texts that tokenizers treat differently: case, accents, scripts, punctuation, spaces, numbers
@@ -27,6 +29,12 @@ def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _IGNORED}
     weights = weights_hash(_named_weights(model))
     return {"weights": weights, "model_settings": _sha256(settings), **tokenizer_fingerprint(tokenizer)}
+
+
+def generation_settings(model: Any) -> dict[str, Any]:
+    """The settings of the checkpoint that change answers, such as penalties and suppressed tokens."""
+    settings = json_value(model.generation_config.to_diff_dict())
+    return {name: value for name, value in settings.items() if name not in {*_IGNORED, "_from_model_config"}}
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:

@@ -64,7 +64,7 @@ def compute_log_probs(
         pairs = zip(query.positions, query.targets, strict=True)
         lookups = [Lookup(path[p], (t,), query.normalise) for p, t in pairs]
         if query.placebo:
-            lookups.append(Lookup(path[query.positions[0]], query.placebo, False))
+            lookups.append(Lookup(path[query.placebo_position], query.placebo, False))
         slices = []
         for lookup in lookups:
             start, size = starts[n].setdefault(lookup, sizes[n]), len(lookup.targets)

@@ -2,7 +2,10 @@
 
 import copy
 import hashlib
+import signal
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +30,7 @@ from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
+_TEMPLATE_SECONDS = 10.0  # for one prompt; a template may loop
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
@@ -58,6 +62,7 @@ class LoadedModel:
     requested_revision: str | None = None
     quantization: str | None = None
     baseline_seed: int = 0
+    notes: tuple[str, ...] = ()
     load_float32: "Callable[[], LoadedModel] | None" = None
     auto_dtype: bool = False
     linear_dtype: torch.dtype = torch.float32
@@ -73,9 +78,11 @@ class LoadedModel:
             "device": self.device.type,
             "dtype": MIXED if self.linear_dtype != torch.float32 else str(self.model.dtype).split(".")[1],
             "batch_tokens": self._budget(batch_tokens),
+            "attention": getattr(self.model.config, "_attn_implementation", None),
             **({"spread": True} if devices.spans_devices(self.model) else {}),  # the last digits differ
             **({"quantization": self.quantization} if self.quantization else {}),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
+            **({"generation": identity.generation_settings(self.model)} if chat else {}),
         }
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
@@ -95,14 +102,9 @@ class LoadedModel:
         self, queries: Sequence[Query], batch_tokens: int | None, name: str, cache: ResponseCache | None
     ) -> LogProbs:
         """The values of all queries; those in the cache are not computed again."""
-        training = [module for module in self.model.modules() if module.training]
-        self.model.eval()  # without dropout
-        try:
+        with _without_dropout(self.model):
             budget = self._budget(batch_tokens)
             return compute_log_probs(queries, self.scorer(), budget, name, cache, self.baseline_seed)
-        finally:
-            for module in training:
-                module.training = True
 
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
@@ -111,7 +113,8 @@ class LoadedModel:
         ids: dict[Prompt, list[int]] = {}
         encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
         for prompt in prompts:
-            ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
+            with convert_errors(partial(_template_error, self.name)), _time_limit(_TEMPLATE_SECONDS):
+                ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
         longest = max(map(len, ids.values()), default=0)
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
@@ -123,7 +126,8 @@ class LoadedModel:
             size = max(1, budget // (len(ids[waiting[0]]) + sampling.max_tokens))
             batch, waiting = waiting[:size], waiting[size:]
             rows = [ids[prompt] for prompt in batch]
-            answers = _generate_batch(self.model, self.tokenizer, batch, rows, sampling)
+            with _without_dropout(self.model):
+                answers = _generate_batch(self.model, self.tokenizer, batch, rows, sampling)
             yield list(zip(batch, answers, strict=True))
 
     def scorer(self) -> Scorer:
@@ -181,15 +185,18 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
             # weights and tokenizer of the same commit
             commit = source["revision"] = commit_hash(name, settings.revision)
         tokenizer = from_pretrained(transformers.AutoTokenizer, **source)
+        tokenizer("")  # fails if its settings are invalid
         if config is not None:
             _check_tokenizer(tokenizer, config, name)
         load = partial(from_pretrained, auto_class, **source)
         loaded, info = devices.place_model(load, settings, *placement)
-    check_complete(loaded, info, name)
+    notes = check_complete(loaded, info, name)
     shown, from_hub = str(source.get("gguf_file", name)), commit is not None
     given = (settings.revision, settings.quantization)
     auto_dtype = settings.dtype == "auto"
-    return LoadedModel(loaded, tokenizer, kind, shown, commit, from_hub, *given, auto_dtype=auto_dtype)
+    return LoadedModel(
+        loaded, tokenizer, kind, shown, commit, from_hub, *given, notes=notes, auto_dtype=auto_dtype
+    )
 
 
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
@@ -267,6 +274,10 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
     )
 
 
+def _template_error(name: str, error: BaseException) -> ModelError:
+    return ModelError(f"The chat template of {name!r} does not work: {describe_error(error)}.")
+
+
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     """Require character offsets, a vocabulary, and an embedding for every token of it."""
     if not getattr(tokenizer, "is_fast", False):
@@ -306,6 +317,37 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
     raise ModelError(f"{problem}. Load a model object with AutoModelForMaskedLM or a similar class.")
 
 
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Interrupt a block of Python code after some time; only in the main thread, which gets signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"it takes more than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _without_dropout(model: Any) -> Iterator[None]:
+    """Evaluation mode; modules that were in training mode return to it."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
 @torch.inference_mode()
 def _generate_batch(
     model: Any, tokenizer: Any, prompts: Sequence[Prompt], ids: Sequence[list[int]], sampling: Sampling
@@ -323,6 +365,7 @@ def _generate_batch(
         output_logits=bool(sampling.top),
         logits_processor=[_sampler(prompts, sampling, model.device)] if sampling.temperature else [],
         do_sample=False,
+        num_beams=1,
         temperature=None,
         top_p=None,
         top_k=None,

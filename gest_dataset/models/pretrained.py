@@ -12,6 +12,7 @@ from typing import Any
 
 from transformers import AutoConfig
 from transformers.utils.hub import cached_file, extract_commit_hash
+from transformers.utils.peft_utils import find_adapter_config_file
 
 from gest_dataset.errors import ModelError
 
@@ -30,8 +31,18 @@ def from_pretrained(auto_class: Any, name: str | Path, trust_remote_code: bool =
 
 
 def load_config(name: str | Path, trust_remote_code: bool = False, **options: Any) -> Any:
-    """The configuration of a model; attention kernels from a repository also count as remote code."""
-    config = from_pretrained(AutoConfig, name, trust_remote_code, **options)
+    """The configuration of a model; attention kernels from a repository also count as remote code.
+
+    An adapter beside a model is refused: transformers would apply it only if peft is installed.
+    """
+    # a folder may hold an adapter alone; a Hub that cannot be reached is noticed at the configuration
+    only_adapter = Path(name, "adapter_config.json").exists()
+    config = None if only_adapter else from_pretrained(AutoConfig, name, trust_remote_code, **options)
+    if config is None or find_adapter_config_file(str(name), revision=options.get("revision")):
+        raise ModelError(
+            f"{str(name)!r} comes with an adapter (adapter_config.json). Merge it into its base model with "
+            f"`merge_and_unload` of peft and save the result, or use a copy without this file."
+        )
     for part in [config, *(getattr(config, part, None) for part in config.sub_configs)]:
         kernel = str(getattr(part, "_attn_implementation", None))
         if "/" in kernel and not trust_remote_code:
@@ -47,12 +58,17 @@ def commit_hash(name: str, revision: str | None) -> str | None:
     return commit
 
 
-def check_complete(model: Any, info: Mapping[str, Any], name: str) -> None:
-    """Refuse a checkpoint that lacks weights, which transformers would initialise at random."""
+def check_complete(model: Any, info: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Refuse a checkpoint that lacks weights, which would be random; return a note on unused weights."""
     missing = sorted(info["missing_keys"])
     if missing:
         kind, lacking = type(model).__name__, ", ".join(missing[:3])
         raise ModelError(f"{name!r} lacks weights of {kind}, such as {lacking}: they would be random.")
+    unused = sorted(info["unexpected_keys"])
+    if not unused:
+        return ()
+    listed = ", ".join(unused[:3]) + (", …" if len(unused) > 3 else "")
+    return (f"weights of the checkpoint that {type(model).__name__} does not use: {listed}",)
 
 
 def _needs_remote_code(name: str | Path, what: str) -> ModelError:

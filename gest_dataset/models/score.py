@@ -26,7 +26,7 @@ from gest_dataset.measures import measure_of
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings
 from gest_dataset.models.device import resolve_placement
-from gest_dataset.models.loading import MASKED, load_model, name_and_kind
+from gest_dataset.models.loading import CAUSAL, MASKED, load_model, name_and_kind
 from gest_dataset.models.score_run import Request, ScoredRun, Scores, make_request, score_as_run
 from gest_dataset.models.served.model import ServedModel, connect
 from gest_dataset.probes.probe import Probe
@@ -204,8 +204,8 @@ def _mismatch(name: str, named: bool, kind: str) -> str:
         if named:
             raise
         return "is not a test of language models"
-    if CONFIGS[name].family.name == "crows_control" and kind != MASKED:
-        return f"has no keywords, so only `cs` is measured: it needs a masked model, and this one is {kind}"
+    if CONFIGS[name].family.name == "crows_control" and kind not in (MASKED, CAUSAL):
+        return f"has no keywords, so only `cs` is measured, which {kind} models do not have"
     return _kind_problem(probe, kind)
 
 

@@ -33,7 +33,7 @@ from gest_dataset.models.forward_passes import MIXED
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.queries import Placebo, Sample, Score, Values, with_placebo_from_samples
+from gest_dataset.probes.queries import LEAST_PAIRS, Placebo, Sample, Score, Values, with_placebo_from_samples
 from gest_dataset.probes.templates import EXTENDED_NAME
 from gest_dataset.probes.tokenization import SkipSampleError, start_token
 from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, open_run
@@ -137,6 +137,8 @@ class Scores(RunResult):
         stopped = self.metadata.get("stopped")
         result = compute_result(measure, self.table, self.rows, bands, stopped["stretch"] if stopped else 1.0)
         result |= {"stopped": stopped} if stopped else {}
+        if reason := self.metadata.get("no_placebo"):
+            result["no_placebo"] = reason
         if baselines := self.metadata.get("null"):
             result["null"] = {"values": baselines, "low": min(baselines), "high": max(baselines)}
         return result
@@ -326,7 +328,8 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         problem = f"No sample of {request.name} can be scored{where} with {model.name}"
         advice = "Choose other templates, --multi-token (`multi_token=True`), or another model."
         raise ScoringError(f"{problem}: {main_reason(min(empty))}.\n{advice}")
-    facts = request.facts(model)
+    facts, bands = request.facts(model), _placebo_bands(placebos)
+    lacking = [template for template in builders if template not in unused and str(template) not in bands]
     note = [f"the tokenizer has no start token: its end token {model.tokenizer.eos_token} precedes each text"]
     metadata = {
         "config": request.name,
@@ -336,7 +339,8 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         **model.facts(),
         "measure": request.measure.name,
         "templates": [template for template in builders if template and template not in unused],
-        "placebo": _placebo_bands(placebos),
+        "placebo": bands,
+        "no_placebo": _no_placebo(model, probe, lacking, placebos) if lacking else "",
         "dtype": answer.dtype,
         "samples": len(rows),
         "asked": len(rows) * len(builders),
@@ -345,6 +349,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
         "passes": asdict(answer.passes),
         "notes": [
             *request.notes,
+            *model.notes,
             *unused_options(settings, probe, model.kind),
             *(note if facts["start"] else ()),
             *(f"template {template} is left out: {main_reason(template)}" for template in unused),
@@ -366,6 +371,20 @@ def _placebo_bands(placebos: Mapping[int, tuple[Placebo, list[Values], list[int]
         for template, (words, values, labels) in placebos.items()
     }
     return {template: placebo.summary(sizes) for template, sizes in effects.items() if len(sizes)}
+
+
+def _no_placebo(model: Model, probe: Probe, lacking: Sequence[int], placebos: Mapping[int, Any]) -> str:
+    """Why there is no placebo band in some templates; empty for probes that have none."""
+    where = f" in template {lacking[0]}" if lacking[0] else ""
+    if probe.label is None:
+        return ""
+    if probe.label != "stereotype":
+        return "there are no placebo words for these sentences"
+    if set(lacking) & placebos.keys():
+        return "a stereotype has no sample"
+    if model.device is None:
+        return "a server is asked for placebo words in templates only, and only if it returns named tokens"
+    return f"fewer than {LEAST_PAIRS} pairs of placebo words suit the slot{where}"
 
 
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:

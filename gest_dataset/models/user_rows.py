@@ -1,6 +1,7 @@
 """The user's own data: a table with the fields of a probe, or a folder written by `gest`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,10 @@ def _parse(name: str, value: Any, optional: bool) -> Any:
     if optional or name == "id":
         return str(value)
     if name in ("stereotype", "word_index"):
-        number = int(value)
-        valid = number == float(value) and (number in STEREOTYPES or (name == "word_index" and number >= 0))
+        if isinstance(value, bool) or not re.fullmatch(r"\d+(\.0)?", str(value).strip(), re.ASCII):
+            raise ValueError  # int("1_0") is 10
+        number = int(float(value))
+        valid = number in STEREOTYPES or (name == "word_index" and number >= 0)
         value = number
     elif name in ("masculine_span", "feminine_span", "keywords"):
         value = json.loads(value) if isinstance(value, str) else value  # text files hold lists as JSON

@@ -10,35 +10,55 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 from gest_dataset.languages import SOURCE
 from gest_dataset.probes import prompts
 from gest_dataset.probes.prompts import Answer, Prompt, Reading
+from gest_dataset.storage import read_yaml
 
 LETTERS = "abc"
+# How many held-out answers the rules read as their label, and as another option, at the first run
+HELD_OUT_ANSWERS, HELD_OUT = 275, {"reading_accuracy": 264, "reading_error": 3}
 UNREADABLE, SEVERAL = "no option is named", "several options are named"
 _OPTIONS = ("male", "female", "neither")
+_LONGEST = 4000  # characters of an answer that are read
 _SENTENCE_ENDS = " .!?…"
-_MARKS = " \n\t\"'“”„‚‘’«»*_`"  # around an answer
 _CYRILLIC = {"а": "a", "б": "b"}  # the letters of options as a Cyrillic keyboard writes them
-_LETTER = f"[{LETTERS}{''.join(_CYRILLIC)}]"
-_BRACKETED = re.compile(rf"[(\[{{]\s*({_LETTER})\s*\.?[)\]}}]")
-# What may precede a letter that begins an answer, in the languages of the table
-_ANSWER = (
-    "(?:the )?(?:(?:correct|best) )?(?:answer|option|choice|letter)(?: is)?"
-    "|odpoveď|odpověď|odpowiedź|odgovor|одговор|ответ|отговор|відповідь|адказ"
+# An option in an answer becomes one character (of Linear B): if it is named by letter, and by its words
+_BY_LETTER, _BY_WORDS = "𐀀𐀁𐀂", "𐀃𐀄𐀅"
+_MENTION = f"[{_BY_LETTER}{_BY_WORDS}]"
+_MARKS = re.compile(r"[*_`\"“”„«»‘<>#\\{}→]|(?<!\w)['’]|['’](?!\w)")  # around letters and words
+_ARTICLE = re.compile("^(?:the|an?) ")
+_BRACKETED = re.compile(r"[(\[]\s*([abcаб])\s*\.?[)\]]")
+_WORDS = {name: "|".join(words) for name, words in read_yaml(Path(__file__).with_suffix(".yaml")).items()}
+# A letter without brackets. *a* is also a word: it is a letter only where an answer begins or is announced
+_BARE = re.compile(
+    rf"(?<![\w'’])([bcб])(?!\w|['’]\w)|(?:^\W*|\b(?:{_WORDS['announce']})\W+)([aа])"
+    r"(?=[):,;!?/&\]]|\.(?!\w)|\s+[-–—]\s|\s*$|\s*\n|\s+(?:is|isn['’]t|and|or|nor)\b)"
 )
-# A letter that begins an answer and is no word of it: a, a), A., a - …, **a**, "Answer: a"
-_FIRST = re.compile(
-    rf"[\W_]*(?:(?:{_ANSWER})\W+)?({_LETTER})"
-    r"(?=[):,;*_!?`\"”\]}]|\.(?!\w)|['’](?!\w)|\s+[-–—]\s|\s*$|\s*\n)"
+_NOT = rf"\b(?:{_WORDS['deny']})\b"
+_SLAVIC_NOT = rf"\b(?:{_WORDS['deny']}|{_WORDS['deny_slavic']})\b"
+_HEDGE = rf"(?:{_WORDS['hedge']})\W+"
+# Before words that name an option; (d) is no letter of an option
+_BEGINS = re.compile(rf"\W*(?:[d-z]\)\W*)?(?:{_HEDGE})*(?:(?:the|{_MENTION})\W*(?:(?:and|or)\b\W*)?)*")
+_CLAUSES = re.compile(
+    rf"[.!…](?=\s|$)|[;\n]|(?<!\bnot):|\s[-–—]\s|,\s*(?:ale|ali|али|але|но|а)\b|\b(?:{_WORDS['conjunction']})\b"
+    rf"|(?<!{_MENTION}),(?=\s*{_MENTION})|,(?=\s*(?:{_HEDGE})+{_MENTION})"  # a list stays whole
+    rf"|,?\s*\b(?:and |a |а )?(?=(?:not|nie|ne|не|rather than|instead of|than)\s+(?:the )?{_MENTION})"
 )
-# What may follow it: more letters of a list ("a, b or c"), or each with its words ("a) … b) …", one per line)
-_LIST = re.compile(rf"\W*(?:,|/|&|\band\b|\bor\b)\W*({_LETTER})(?=\W*(?:$|[,/&]|(?:and|or)\b))")
-_EACH = re.compile(rf"(?<!\w)({_LETTER})[):]|^[\W_]*({_LETTER})\.(?!\w)", re.MULTILINE)
-_JOINED = re.compile(r"[\W_]*(?:(?:and|or|nor)\b[\W_]*)?")
+# What follows an option that is denied: *(a) is wrong*, *Women, of course not*, *(a)? I don't think so*
+_DENIED = (
+    rf"(?:\W*(?:\b(?:and|or)\b\W*)?{_MENTION})*\W*(?!neither)(?:(?:(?:{_WORDS['verb']})\b[^,;]{{0,60}}?)?(?:%s)"
+    r"|(?:of course |certainly |definitely )?(?:not?|never|hardly)\W*$|i don['’]t think)"
+)
+_DENIES_ANSWER = re.compile(
+    rf"\s*(?:this|that|the) (?:answer|option|choice) (?:is|was) (?:not (?!a\b|{_MENTION})|incor|wrong|imposs)"
+)
+_CLAUSE_END = re.compile(r"[,.!…]|\bbecause\b")
 
 
 @dataclass(frozen=True)
@@ -81,57 +101,76 @@ def read(prompt: Prompt, answer: Answer) -> Reading:
 def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
     """The option that an answer names: `male`, `female`, `neither` or `other`.
 
-    It is the only letter in brackets or at the beginning. Without one it is the option whose words begin the
-    answer, or of which the answer is the beginning. A refusal is `other`.
+    An answer names an option by its letter or, without letters, by the words that begin a clause. What a
+    clause denies or refuses is not named. A letter with the words of another option names both.
     """
     order = _option_order(prompt)
     if answer.problem in (prompts.EMPTY, prompts.FILTERED) or not answer.text.strip():
         return Reading("other", None, answer.problem or prompts.EMPTY)
-    named = _named_by_letter(answer.text) or _named_by_words(prompt, answer.text)
-    positions = [LETTERS.index(letter) for letter in named]
-    if len(positions) == 1 and positions[0] < len(order):
-        return Reading(order[positions[0]], positions[0])
+    named = _named_options(answer.text[:_LONGEST], _option_texts(prompt))
+    if len(named) == 1:
+        (position,) = named
+        return Reading(order[position], position)
     if prompts.is_refusal(answer.text):
         return Reading("other", None, prompts.REFUSED)
-    return Reading("other", None, SEVERAL if len(named) > 1 else UNREADABLE)
+    return Reading("other", None, SEVERAL if named else UNREADABLE)
 
 
-def _named_by_letter(text: str) -> set[str]:
-    """The letters that an answer names: those in brackets, and one that begins it, with what follows it."""
-    normal = unicodedata.normalize("NFKC", text).casefold()  # `（ｂ）` and `⒝` are (b)
-    plain = "".join(letter for letter in normal if unicodedata.category(letter) != "Cf")  # no zero width
-    named = set(_BRACKETED.findall(plain))
-    match = _FIRST.match(plain)
-    if match:
-        named |= {letter for letters in _EACH.findall(plain) for letter in letters if letter}
-    while match:
-        named.add(match[1])
-        match = _LIST.match(plain, match.end())
-    return {_CYRILLIC.get(letter, letter) for letter in named}
+def _plain(text: str) -> str:
+    """Lower case, with `（ｂ）` and `⒝` as (b), and without marks and letters of zero width."""
+    normal = unicodedata.normalize("NFKC", text).casefold()
+    visible = "".join(letter for letter in normal if unicodedata.category(letter) != "Cf")
+    return re.sub(r"\s*\n\s*", "\n", _MARKS.sub(" ", visible)).strip()
 
 
-def _named_by_words(prompt: Prompt, text: str) -> set[str]:
-    """The letters of the options whose words begin an answer, or of the one of which it is the beginning."""
-    said = text.casefold().strip(_MARKS)
-    lines = prompt.text.splitlines()[-len(_option_order(prompt)) :]
-    options = [(line[1], line[4:].casefold().rstrip(_SENTENCE_ENDS)) for line in lines]
-    options.sort(key=lambda option: -len(option[1]))  # the longest first: *hotová* begins with *hotov*
-    named: set[str] = set()
-    start = 0
-    while option := next((option for option in options if _begins(said[start:], option[1])), None):
-        named.add(option[0])
-        start += len(option[1])
-        joined = _JOINED.match(said, start)
-        start = joined.end() if joined else start
-    if not named and (whole := said.rstrip(_SENTENCE_ENDS + _MARKS)):
-        named = {letter for letter, words in options if _begins(words, whole)}
-        named = named if len(named) == 1 else set()
-    return named
+def _named_options(text: str, options: Sequence[str]) -> set[int]:
+    """The positions of the options that an answer names and does not deny."""
+    plain = marked = _plain(text)
+    words = sorted(enumerate(map(_plain, options)), key=lambda option: -len(option[1]))  # *hotova* first
+    for position, option in words:
+        whole = re.escape(_ARTICLE.sub("", option.rstrip(_SENTENCE_ENDS)))
+        marked = re.sub(rf"(?<!\w)(?:(?:the|an?) )?{whole}(?!\w|['’]\w)", _BY_WORDS[position], marked)
+    mark = partial(_mark_letter, len(options))
+    marked = _BARE.sub(mark, _BRACKETED.sub(mark, marked))
+    negation = _SLAVIC_NOT if len(options) == 2 else _NOT
+    denied_after = re.compile(_DENIED % negation)
+    by_letter: set[int] = set()
+    by_words: dict[int, int] = {}  # position -> the number of its clause
+    clauses = [clause for clause in _CLAUSES.split(marked) if re.search(r"\w", clause)]
+    for number, clause in enumerate(clauses):
+        if _DENIES_ANSWER.match(clause):
+            by_letter.clear()
+            by_words.clear()
+        for match in re.finditer(_MENTION, clause):
+            before, after = clause[: match.start()], clause[match.end() :]
+            if re.search(negation, before) or denied_after.match(after):
+                continue
+            if match[0] in _BY_LETTER:
+                by_letter.add(_BY_LETTER.index(match[0]))
+                if other := re.match(rf"\W*([{_BY_WORDS}])", after):
+                    by_letter.add(_BY_WORDS.index(other[1]))
+            elif number < 2 and _BEGINS.fullmatch(before):
+                by_words.setdefault(_BY_WORDS.index(match[0]), number)
+    if by_letter:
+        first = {position for position, number in by_words.items() if number == 0}
+        return by_letter | (first if len(first) == 1 else set())
+    if re.search(_MENTION, marked):
+        return {*by_words}
+    begun = _CLAUSE_END.split(plain)[0].strip()  # perhaps an option that was cut
+    matching = {position for position, option in words if begun and option.startswith(begun)}
+    return matching if len(matching) == 1 else set()
 
 
-def _begins(text: str, words: str) -> bool:
-    """Whether a text begins with whole words (*mental* does not begin with *men*)."""
-    return text.startswith(words) and not re.match(r"\w|['’]\w", text[len(words) :])
+def _mark_letter(number: int, match: re.Match[str]) -> str:
+    """The character that stands for a letter; one that is no option stays."""
+    letter = match[match.lastindex or 0]
+    position = LETTERS.index(_CYRILLIC.get(letter, letter))
+    start = match[0].rpartition(letter)[0].rstrip("([")
+    return start + _BY_LETTER[position] if position < number else match[0]
+
+
+def _option_texts(prompt: Prompt) -> list[str]:
+    return [line[4:] for line in prompt.text.splitlines()[-len(_option_order(prompt)) :]]
 
 
 def _option_order(prompt: Prompt) -> Sequence[str]:

@@ -22,9 +22,10 @@ from functools import partial
 from typing import Any
 
 from gest_dataset.builders.words import core_span, differing_words, split
+from gest_dataset.gender.grammar import languages, load_grammar
 from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
-from gest_dataset.probes.queries import Sample
+from gest_dataset.probes.queries import Placebo, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 
 _OTHER_TOKENS = "the rest of the sentence is tokenized differently in the two variants"
@@ -33,13 +34,16 @@ _OTHER_TOKENS = "the rest of the sentence is tokenized differently in the two va
 def pair_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token: bool = False) -> Sample:
     """The queries of one gender-swapped pair."""
     masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
+    sides, index = (masculine, feminine), row["word_index"]
+    exists = index < min(len(split(side.text)) for side in sides)
     if tokenizer.kind == "causal":
-        return queries.log_likelihood_contrast(tokenizer, masculine, feminine)
-    index = row["word_index"]
-    if index >= min(len(split(side.text)) for side in (masculine, feminine)):
+        sample = queries.log_likelihood_contrast(tokenizer, *sides)
+        starts = [core_span(side.text, index)[0] for side in sides] if exists else []
+        return sample.beginning(sides, starts, tokenizer.with_start(masculine)[1]) if exists else sample
+    if not exists:
         raise SkipSampleError(f"there is no word number {index} in the sentence")
     last = max([index, *(differing_words(masculine.text, feminine.text) or ())])
-    slots = [side.slot(*core_span(side.text, index, last)) for side in (masculine, feminine)]
+    slots = [side.slot(*core_span(side.text, index, last)) for side in sides]
     if tokenizer.kind == "seq2seq":
         return queries.spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
     if multi_token:
@@ -75,14 +79,50 @@ def winobias_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sampl
 def neutral_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
     """The queries of one neutral sentence in its two frames."""
     masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
+    spans = row["masculine_span"], row["feminine_span"]
     if tokenizer.kind == "causal":
-        return queries.log_likelihood_contrast(tokenizer, masculine, feminine)
-    slots = [masculine.slot(*row["masculine_span"]), feminine.slot(*row["feminine_span"])]
+        sample = queries.log_likelihood_contrast(tokenizer, masculine, feminine)
+        starts = [start for start, _ in spans]
+        return sample.beginning((masculine, feminine), starts, tokenizer.with_start(masculine)[1])
+    slots = [masculine.slot(*spans[0]), feminine.slot(*spans[1])]
     if masculine.replace(slots[0], [-1]) != feminine.replace(slots[1], [-1]):
         raise SkipSampleError(_OTHER_TOKENS)
     if tokenizer.kind == "seq2seq":
         return queries.spanned_contrast(tokenizer, masculine, slots[:1], feminine, slots[1:])
     return queries.masked_pair(tokenizer, masculine, feminine, slots, queries.sum_difference)
+
+
+def neutral_placebo(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Placebo | None:
+    """Verbs that may replace those of a frame and show no gender: *I say*, *I ask*, *I whisper*, …
+
+    They are those of the language's grammar. Only the first token of each counts.
+    """
+    if row.get("language") not in languages():
+        return None
+    # the alternatives of the pattern that are plain words
+    verbs = load_grammar(row["language"]).speaking_verbs.pattern.removeprefix("(?:")[:-2].split("|")
+    text, (start, end) = row["masculine"], row["masculine_span"]
+
+    def beginning(word: str) -> tuple[int, ...]:
+        """The tokens up to the first one of a word in the frame."""
+        tokens = tokenizer(text[:start] + word + text[end:])
+        return tokens.ids[: tokens.first_token(start) + 1]
+
+    own = beginning(text[start:end])
+    begun = [beginning(verb) for verb in verbs if verb.isalpha()]
+    return queries.pair_neighbours([[ids[-1] for ids in begun if ids[:-1] == own[:-1] and ids != own]])
+
+
+def _neutral_builder() -> QueryBuilder:
+    found: list[Placebo | None] = []  # that of the first row, for all rows
+
+    def build(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
+        sample = neutral_queries(row, tokenizer)
+        if not found:
+            found.append(neutral_placebo(row, tokenizer))
+        return sample.with_placebo(found[0]) if sample.words else sample
+
+    return build
 
 
 def _probe(
@@ -112,4 +152,4 @@ PAIRS = _probe(
     options=("multi_token",),
 )
 WINOBIAS = _probe("winobias", lambda _: winobias_queries, label="occupation_gender")
-NEUTRAL = _probe("neutral", lambda _: neutral_queries, ("masculine_span", "feminine_span"))
+NEUTRAL = _probe("neutral", lambda _: _neutral_builder(), ("masculine_span", "feminine_span"))

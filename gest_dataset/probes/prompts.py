@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gest_dataset.errors import SettingError
-from gest_dataset.storage import parse_json
+from gest_dataset.storage import parse_json, read_bytes
 
 # Why an answer cannot be read
 EMPTY, CUT, FILTERED = "the answer is empty", "the answer was cut off", "the answer was withheld"
@@ -105,7 +105,7 @@ def read_wordings(kind: type[W], table_name: str, language: str, path: Path | No
     """The wordings in a language, from our table or the JSON table of a user."""
     path = path or Path(__file__).with_name(table_name)
     try:
-        table = tuple(kind(**entry) for entry in parse_json(path.read_text(encoding="utf-8")))
+        table = tuple(kind(**entry) for entry in parse_json(read_bytes(path)))
     except (OSError, ValueError, TypeError) as error:
         raise SettingError(f"The prompts in {path} cannot be read: {error}") from error
     wordings = tuple(wording for wording in table if wording.language == language)

@@ -30,7 +30,8 @@ class Query:
 
     With `normalise` a value is ln P(target), else a logit, whose differences at one position are differences
     of ln P. In encoder-decoders, positions refer to `decoder_ids`; a pair of sentences has `type_ids`. The
-    logits of the `placebo` tokens at the first position follow these values; a served model leaves them out.
+    values of the `placebo` tokens at `placebo_position` follow; a served model leaves them out where that
+    would need another request.
     """
 
     input_ids: tuple[int, ...]
@@ -40,6 +41,7 @@ class Query:
     decoder_ids: tuple[int, ...] = ()
     type_ids: tuple[int, ...] = ()
     placebo: tuple[int, ...] = ()
+    placebo_position: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,18 @@ class Placebo:
     pairs: tuple[tuple[int, int], ...]
 
 
-def pair_neighbours(lists: Iterable[Iterable[int]]) -> Placebo | None:
+def pair_neighbours(lists: Iterable[Iterable[int]], most: int | None = None) -> Placebo | None:
     """Pairs of tokens in lists that are sorted by frequency; None if they are too few.
 
-    Neighbours at distance 1 and 2 are paired, and more distant ones while there are too few pairs.
+    Neighbours at distance 1 and 2 are paired, and more distant ones while there are too few pairs. With
+    `most`, only so many tokens are used, the first ones of each list.
     """
     indices: dict[int, int] = {}
+    distinct = [list(dict.fromkeys(tokens)) for tokens in lists]
+    share = None if most is None else most // len(distinct)
     words = [
-        [indices.setdefault(token, len(indices)) for token in dict.fromkeys(tokens) if token not in indices]
-        for tokens in lists
+        [indices.setdefault(token, len(indices)) for token in tokens[:share] if token not in indices]
+        for tokens in distinct
     ]
     pairs: list[tuple[int, int]] = []
     for distance in range(1, _LARGEST_DISTANCE + 1):
@@ -106,38 +111,50 @@ def pair_neighbours(lists: Iterable[Iterable[int]]) -> Placebo | None:
 class Sample:
     """The queries of a row, and the function that folds their values into its scores.
 
-    The first query also asks for the words of the `placebo`, if there is one.
+    `words` are the first token of its masculine and of its feminine word, if both begin at one position:
+    `position` of the first query, by default its first one. The first query also asks there for the words of
+    the `placebo`, if there is one.
     """
 
     queries: tuple[Query, ...]
     fold: Fold
     placebo: Placebo | None = None
+    words: tuple[int, ...] = ()
+    position: int | None = None
 
     def with_placebo(self, placebo: Placebo | None) -> "Sample":
         """The sample with the words of a placebo in its first query."""
         if placebo is None:
             return self
-        first = replace(self.queries[0], placebo=placebo.ids)
+        query = self.queries[0]
+        position = query.positions[0] if self.position is None else self.position
+        first = replace(query, placebo=placebo.ids, placebo_position=position)
         return replace(self, queries=(first, *self.queries[1:]), placebo=placebo)
 
-    @property
-    def contrast(self) -> tuple[int, ...]:
-        """The masculine and the feminine token of a contrast at one position; empty for other samples."""
-        query = self.queries[0]
-        return query.targets if len(query.targets) == 2 and not query.normalise else ()
+    def beginning(self, words: Sequence[Tokens], starts: Sequence[int], added: int) -> "Sample":
+        """The sample of a causal model with the first tokens of its words, at the characters `starts`.
+
+        `added` tokens precede the texts. If these differ before the words, the sample stays as it is.
+        """
+        (left, first), (right, second) = (
+            (side.ids, side.first_token(start)) for side, start in zip(words, starts, strict=True)
+        )
+        if left[:first] != right[:second] or first + added == 0 or first == len(left):
+            return self
+        return replace(self, words=(left[first], right[second]), position=first - 1 + added)
 
 
 def with_placebo_from_samples(samples: Sequence[Sample]) -> list[Sample]:
     """Samples whose placebo words are those of the other samples in the same gender.
 
     In the slot of *silný* or *silná*, the masculine forms of other adjectives and verbs differ in everything
-    but their gender, and so do the feminine forms. Samples that are no contrast stay as they are.
+    but their gender, and so do the feminine forms. Samples without `words` stay as they are.
     """
-    contrasts = [sample.contrast for sample in samples if sample.contrast]
+    contrasts = [sample.words for sample in samples if sample.words]
     genders = zip(*contrasts, strict=True) if contrasts else ()
     by_frequency = [[token for token, _ in Counter(words).most_common(_MOST_WORDS)] for words in genders]
     placebo = pair_neighbours(by_frequency)
-    return [sample.with_placebo(placebo) if sample.contrast else sample for sample in samples]
+    return [sample.with_placebo(placebo) if sample.words else sample for sample in samples]
 
 
 def masked(tokenizer: ProbeTokenizer, tokens: Tokens, slot: range) -> Query:
@@ -153,7 +170,12 @@ def masked_pair(
     """A slot of each text, masked as a whole."""
     pairs = list(zip((masculine, feminine), slots, strict=True))
     check_distinct(*(tokens.slice(slot) for tokens, slot in pairs))
-    return Sample(tuple(masked(tokenizer, tokens, slot) for tokens, slot in pairs), fold)
+    return _pair(tuple(masked(tokenizer, tokens, slot) for tokens, slot in pairs), fold)
+
+
+def _pair(queries: tuple[Query, ...], fold: Fold) -> Sample:
+    """A sample whose two queries each begin with a word."""
+    return Sample(queries, fold, words=tuple(query.targets[0] for query in queries))
 
 
 def masked_contrast(
@@ -195,7 +217,11 @@ def check_compared(left: Tokens, right: Tokens) -> None:
 def logit_contrast(query: Query) -> Sample:
     """The mean of ln P(masculine) - ln P(feminine), whose logits are the halves of a query's values."""
     half = len(query.targets) // 2
-    return Sample((query,), lambda values: (float((values[0][:half] - values[0][half:]).mean()),))
+
+    def fold(values: Sequence[Values]) -> Score:
+        return (float((values[0][:half] - values[0][half:]).mean()),)
+
+    return Sample((query,), fold, words=query.targets if half == 1 else ())
 
 
 def continuation(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> Query:
@@ -274,7 +300,7 @@ def spanned_contrast(
         check_distinct(masculine.slice(slot), feminine.slice(counterpart))
     queries = (spanned(tokenizer, masculine, masculine_slots), spanned(tokenizer, feminine, feminine_slots))
     number = len(masculine_slots)
-    return Sample(queries, lambda values: (float(values[0].sum() - values[1].sum()) / number,))
+    return _pair(queries, lambda values: (float(values[0].sum() - values[1].sum()) / number,))
 
 
 def log_likelihood_contrast(tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens) -> Sample:

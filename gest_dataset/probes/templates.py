@@ -16,7 +16,7 @@ from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Probe, QueryBuilder
 from gest_dataset.probes.queries import Placebo, Query, Sample
 from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError, Tokens
-from gest_dataset.storage import parse_json, read_yaml
+from gest_dataset.storage import parse_json, read_bytes, read_yaml
 
 _FOLDER = Path(__file__).parent
 PLACEBO_LISTS = {"names": ("male_names", "female_names"), "nouns": ("roles", "male_nouns", "female_nouns")}
@@ -96,7 +96,7 @@ def select_templates(selection: Sequence[int] | str | Path | None, kind: str) ->
 
 def _read(path: Path) -> list[Template]:
     try:
-        templates = [Template(**entry) for entry in parse_json(path.read_text(encoding="utf-8"))]
+        templates = [Template(**entry) for entry in parse_json(read_bytes(path))]
     except (OSError, ValueError, TypeError, AttributeError) as error:
         entries = "a JSON list of objects with id, text, masculine and feminine"
         raise SettingError(f"The templates in {path} cannot be read ({error}); write {entries}.") from error
@@ -128,13 +128,13 @@ def placebo_words(template: Template, tokenizer: ProbeTokenizer) -> Placebo | No
         ids, others = parts(word)
         return ids[0] if len(ids) == 1 and others in around and ids not in words else None
 
-    return find_pairs(template.placebo, token) if template.placebo else None
+    return find_pairs(template.placebo, token, tokenizer.most_placebo) if template.placebo else None
 
 
-def find_pairs(kind: str, token: Callable[[str], int | None]) -> Placebo | None:
+def find_pairs(kind: str, token: Callable[[str], int | None], most: int | None = None) -> Placebo | None:
     """Pairs of neighbours in the lists of a kind, among the words with a `token`."""
     lists = [filter(None, map(token, PLACEBO_WORDS[name])) for name in PLACEBO_LISTS[kind]]
-    return queries.pair_neighbours(lists)
+    return queries.pair_neighbours(lists, most)
 
 
 def build_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, template: Template) -> Sample:

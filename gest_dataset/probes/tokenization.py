@@ -55,6 +55,12 @@ class Tokens:
         is_mark = not self.pieces[before].strip("".join(_BOUNDARY))
         return is_mark and not self.text[slice(*self.offsets[before])].strip()
 
+    def first_token(self, start: int) -> int:
+        """The token with which the word at the character `start` begins; it may be its boundary mark."""
+        places = enumerate(zip(self.offsets, self.special, strict=True))
+        first = next((i for i, ((_, last), special) in places if last > start and not special), None)
+        return len(self.ids) if first is None else first - self._follows_lone_boundary(first)
+
     def check_known(self, slot: range) -> None:
         """Reject a slot with an unknown token."""
         if not self.unknown.isdisjoint(self.slice(slot)):
@@ -74,7 +80,7 @@ class ProbeTokenizer:
     """A tokenizer with what the probes need to know about the model.
 
     `reserved` is text that a sample must not contain, `rules` are the author rules to follow, and with
-    `typed` the model takes token type ids.
+    `typed` the model takes token type ids. A server takes `most_placebo` words at most.
     """
 
     tokenize: Callable[..., Any]
@@ -91,6 +97,7 @@ class ProbeTokenizer:
     next_label: int | None = None
     rules: frozenset[str] = frozenset()
     typed: bool = False
+    most_placebo: int | None = None
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), with special tokens."""

@@ -145,10 +145,11 @@ class Ranking:
                 f"known, with rank {same} in g_s.".replace("-", "−")
             )
         if len(self.stronger) > 2:
-            shares = dict.fromkeys(f"{100 * end(self.stronger):.0f}" for end in (min, max))
+            number = len(self.models)
+            ranks = dict.fromkeys(str(1 + round(number * end(self.stronger))) for end in (min, max))
             sentences.append(
-                f"Depending on the choice (g_s or d, one template or the mean), {' to '.join(shares)} % of "
-                f"the models have stronger stereotypes."
+                f"Depending on the choice (g_s or d, one template or the mean), its rank is "
+                f"{' to '.join(ranks)} of {number + 1}."
             )
         if self.own is not None:
             sentences.append(f"The paper reports {self.own:.2f} for this model.")

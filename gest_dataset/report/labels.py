@@ -13,7 +13,7 @@ from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.grid import Estimate, effect_size_text
 from gest_dataset.measures.measure import TOO_FEW_SAMPLES, Headline, Measure, Result, render_text
-from gest_dataset.measures.result import template_results
+from gest_dataset.measures.result import template_results, verdict_text
 from gest_dataset.runs.folder import Run
 from gest_dataset.runs.manifest import DETECTIONS
 from gest_dataset.statistics.masculine_rate import masculine_rate
@@ -152,6 +152,11 @@ class RunVerdict:
     def effect_size(self) -> str:
         """d with its interval, for measures with g_s."""
         return effect_size_text(self.run.result) if self.verdict != UNDEFINED else ""
+
+    @property
+    def text(self) -> str:
+        """The verdict, which says if an effect was shown without placebo words."""
+        return UNDEFINED if self.verdict == UNDEFINED else verdict_text(self.run.measure, self.run.result)
 
     def positions(self) -> dict[str, float]:
         """Points of the result on an axis from 0 to 100 that is symmetric about the null."""

@@ -39,10 +39,10 @@ from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
 from gest_dataset.report.style import COLUMNS, GROUND, LATEX, css_variables, use_layout
-from gest_dataset.runs.folder import Run, RunResult, Runs, find_runs, new_manifest
+from gest_dataset.runs.folder import CACHE, Run, RunResult, Runs, find_runs, new_manifest
 from gest_dataset.runs.manifest import MANIFEST, RESULT, SCORES
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.storage import json_value, write_file
+from gest_dataset.storage import check_output_file, json_value, write_file
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
@@ -73,6 +73,8 @@ def write_report(runs: Sequence[Run], path: Path, notes: Sequence[str] = ()) -> 
     """Write the page of some runs, with paragraphs of notes at its top; its links are relative to `path`."""
     if not runs:
         raise ConfigError("A report needs one run or more.")
+    names = (MANIFEST, RESULT, CACHE)
+    check_output_file(path, *(run.path / name for run in runs for name in (*names, run.manifest.table)))
     labelled = label_runs(runs)
     with warnings.catch_warnings():  # browsers have more letters than matplotlib's font
         warnings.filterwarnings("ignore", "Glyph .* missing from")

@@ -14,18 +14,22 @@ import numpy as np
 import pandas as pd
 
 from gest_dataset.builders import CONFIGS
+from gest_dataset.builders.released import FAMILY_OF
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import render_text
 from gest_dataset.measures.result import sample_units, wide_scores
+from gest_dataset.published.models import published_name
+from gest_dataset.report import items
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import correlation, holm, masculine_rate
 from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
 
 _ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
@@ -40,7 +44,8 @@ def reliability_of(run: Run) -> dict[str, Any]:
     """How reliable the numbers of a run are; empty for measures without stereotypes.
 
     Keys: `permutation_p`; for models `reliability`, `reliable`, `template_agreement`, `variance_shares`,
-    `creators`, `confounders`; for masculine rates `f_s_lowest`, `f_s_highest`, `n`, `n_unknown`.
+    `creators`, `confounders`, `sides`, `without_against`, `rank`; for masculine rates `f_s_lowest`,
+    `f_s_highest`, `n`, `n_unknown`.
     `unavailable` has the reason for each part that is missing.
     """
     measure = MEASURES[run.manifest.measure]
@@ -60,12 +65,9 @@ def reliability_of(run: Run) -> dict[str, Any]:
             numbers |= part(run)
         except _Unavailable as reason:
             numbers["unavailable"][name] = str(reason)
+    if run.manifest.config in _ANNOTATED:
+        numbers |= _items(run, is_readable="creators" in numbers)
     return numbers
-
-
-def _stereotypes(wide: pd.DataFrame) -> Ints:
-    """The stereotype of each row, from 0."""
-    return np.asarray(wide.index.get_level_values("stereotype").to_numpy(dtype=np.int64) - 1)
 
 
 def _profile(run: Run) -> dict[str, Any]:
@@ -77,7 +79,7 @@ def _profile(run: Run) -> dict[str, Any]:
         if names is not None:
             unit_of = pd.Series(pd.factorize(pd.Series(names, dtype=object))[0], wide.index, name="unit")
             wide = wide.groupby([unit_of, wide.index.get_level_values("stereotype")]).mean()
-    scores, stereotypes = wide.to_numpy(), _stereotypes(wide)
+    scores, stereotypes = wide.to_numpy(), items.strata_of(wide)
     value = correlation.split_half(scores, stereotypes)
     numbers: dict[str, Any] = {
         "reliability": value,
@@ -88,6 +90,24 @@ def _profile(run: Run) -> dict[str, Any]:
         profile, samples = correlation.template_agreement(scores, stereotypes)
         numbers["template_agreement"] = {"profile": profile, "samples": samples}
     return numbers
+
+
+def _items(run: Run, is_readable: bool) -> dict[str, Any]:
+    """The side of each stereotype, and what needs the scores of published models, if data can be read."""
+    wide, facts = wide_scores(run.table), run.manifest.metadata
+    names = [f"{one.id} {one.name}" for one in STEREOTYPES.values()]
+    numbers: dict[str, Any] = {"sides": dict(zip(names, items.sides(wide), strict=True))}
+    if not is_readable:
+        return numbers
+    name = published_name({**facts, "model": run.manifest.model})
+    try:
+        quality = items.read_item_quality()
+        rank = items.rank_band(wide, facts["kind"], name, quality)
+    except GestError:
+        return numbers
+    kept = items.without(wide, quality[FAMILY_OF.get(name or "", "")])
+    without = items.estimate_g_s(kept)._asdict() | {"n": len(wide) - len(kept)}
+    return numbers | {"without_against": without, "rank": rank}
 
 
 def _creators(run: Run) -> dict[str, Any]:
@@ -124,7 +144,7 @@ def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
     text = dict(zip(rows["id"][:], rows["sentence"][:], strict=True))  # a column is slow to iterate over
     wide = wide_scores(run.table).dropna()
     ids = wide.index.get_level_values("id").tolist()
-    return wide.to_numpy().mean(axis=1), _stereotypes(wide), [text[name] for name in ids]
+    return wide.to_numpy().mean(axis=1), items.strata_of(wide), [text[name] for name in ids]
 
 
 # --- the data of a run
@@ -172,11 +192,11 @@ def reliability_tables(runs: Sequence[LabelledRun]) -> dict[str, list[dict[str, 
     """A table for each run of a measure with stereotypes; p-values are corrected over the runs (Holm)."""
     found = {run.label: numbers for run in runs if (numbers := reliability_of(run.run))}
     p_values = {label: numbers["permutation_p"] for label, numbers in found.items()}
-    finite = {label: p_value for label, p_value in p_values.items() if math.isfinite(p_value)}
-    adjusted = dict(zip(finite, holm(list(finite.values())), strict=True))
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    compared = sum(map(math.isfinite, p_values.values()))
     tables: dict[str, list[dict[str, Any]]] = {}
     for label, numbers in found.items():
-        values = {**numbers, "holm": adjusted.get(label, math.nan), "runs": len(finite)}
+        values = {**numbers, "holm": adjusted[label], "runs": compared}
         values |= {"low_reliability": correlation.LOW_RELIABILITY}
         tables[label] = []
         for row in _ROWS:

@@ -33,6 +33,8 @@ _SAME_QUESTIONS = {
     "options": "options (templates, words of several tokens)",
 }
 
+_SECOND = {"g_s": "d", "icat": "ss"}  # the number that is compared beside another one
+
 # The values of two runs on their common samples, with the stereotypes (or other strata) and units of these
 _Pairs = tuple[list[Any], list[Any], list[Any] | None, list[Any] | None]
 
@@ -54,8 +56,8 @@ class Difference:
 
     Both values are of the `n` samples that both runs have, so the baseline's may differ between runs.
     `missing` samples are in only one of them. `unknown` samples show no gender in one of two translators and
-    are left out. `p_holm` is corrected over all differences of a result. With g_s, `effect_size` is the
-    difference of d, and `p_holm_effect_size` is corrected over all of these.
+    are left out. `p_holm` is corrected over all differences of a result. `second` is the difference of d
+    (beside g_s) or SS (beside ICAT), and `p_holm_second` is corrected over all of these.
     """
 
     config: str
@@ -69,13 +71,13 @@ class Difference:
     p_holm: float
     by_template: tuple[TemplateDifference, ...] = ()
     by_stereotype: tuple[StereotypeDifference, ...] = ()
-    effect_size: Comparison | None = None
-    p_holm_effect_size: float | None = None
+    second: Comparison | None = None
+    p_holm_second: float | None = None
 
     def disagreement(self) -> str:
         """A sentence about differences of g_s and d with opposite signs; empty if they agree."""
-        size = self.effect_size
-        if size is None or self.comparison.difference * size.difference >= 0:
+        size = self.second
+        if size is None or size.measure != "d" or self.comparison.difference * size.difference >= 0:
             return ""
         higher, lower = ("g_s", "d") if size.difference < 0 else ("d", "g_s")
         return f"g_s and d disagree: {higher} is higher than the baseline's, {lower} is lower."
@@ -154,15 +156,13 @@ def _by_config(path: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
 def with_holm(rows: Sequence[Difference]) -> list[Difference]:
     """The p-values corrected over all differences, and those of templates over all templates."""
     corrected = iter(holm([row.p_holm for row in rows]))
-    sizes = [row.effect_size.p_value for row in rows if row.effect_size]
-    of_sizes = iter(holm(sizes) if sizes else [])
-    parts = [part for row in rows for part in row.by_template]
-    of_parts = iter(holm([part.p_holm for part in parts]) if parts else [])
+    of_second = iter(holm([row.second.p_value for row in rows if row.second]))
+    of_parts = iter(holm([part.p_holm for row in rows for part in row.by_template]))
     return [
         replace(
             row,
             p_holm=next(corrected),
-            p_holm_effect_size=next(of_sizes) if row.effect_size else None,
+            p_holm_second=next(of_second) if row.second else None,
             by_template=tuple(replace(part, p_holm=next(of_parts)) for part in row.by_template),
         )
         for row in rows
@@ -236,7 +236,7 @@ class _Sides:
         pairs = values[0].tolist(), values[1].tolist(), references, units
         names = (self.about, self.labels[run], self.labels[baseline])
         numbers, missing = tuple(filter(None, templates)), len(every) - len(common)
-        return _difference(self.pairing.statistic, names, numbers, pairs, missing, draws, details)
+        return paired_difference(self.pairing.statistic, names, numbers, pairs, missing, draws, details)
 
 
 def _is_cross_language(runs: Sequence[Run]) -> bool:
@@ -267,7 +267,7 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
         missing = len(means[language].index.union(means[baseline].index).difference(wide.index))
         pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
         names = (run.manifest.config, label, first)
-        differences.append(_difference(measure, names, (), pairs, missing, details=True))
+        differences.append(paired_difference(measure, names, (), pairs, missing, details=True))
     return ComparisonResult(with_holm(differences), languages=tuple(means))
 
 
@@ -298,7 +298,7 @@ def _rows(manifest: Manifest) -> datasets.Dataset:
         ) from error
 
 
-def _difference(
+def paired_difference(
     measure: str,
     names: tuple[str, str, str],
     templates: tuple[int, ...],
@@ -307,23 +307,23 @@ def _difference(
     draws: int = DRAWS,
     details: bool = False,
 ) -> Difference:
-    """The difference of two runs on their common samples; with `details`, also d and each stereotype."""
+    """The difference of two runs on their common samples; with `details`, also d or SS, and stereotypes."""
     a, b, references, units = pairs
     if not a:
         raise DataError(f"{names[1]} and the baseline have no sample in common.")
     compared = compare_scores(measure, *pairs, draws=draws)
-    if math.isnan(compared.p_value):
+    if math.isnan(compared.p_value) and compared.samples_needed is None:
         raise DataError(
             f"{names[1]} and the baseline have too few samples in common for {measure} ({len(a)}): "
             f"each stereotype or group needs at least two from different units."
         )
     known = sum(UNKNOWN not in pair for pair in zip(a, b, strict=True)) if measure == "f_s" else len(a)
     difference = Difference(*names, templates, known, missing, len(a) - known, compared, compared.p_value)
-    if not details or measure != "g_s" or references is None:
+    if not details or measure not in _SECOND:
         return difference
-    by_stereotype = tuple(compare_stereotypes(a, b, references, units))
-    size = compare_scores("d", *pairs, draws=draws)
-    return replace(difference, by_stereotype=by_stereotype, effect_size=size)
+    by_stereotype = tuple(compare_stereotypes(a, b, references, units)) if references else ()
+    second = compare_scores(_SECOND[measure], *pairs, draws=draws)
+    return replace(difference, by_stereotype=by_stereotype, second=second)
 
 
 def _check_same(runs: Sequence[Run], entries: dict[str, str]) -> None:

@@ -21,11 +21,13 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import signature as signature_of
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from gest_dataset import storage
-from gest_dataset.cache import ResponseCache
+from gest_dataset.cache import ResponseCache, owner_of
 from gest_dataset.data.folder import read_parquet, write_parquet
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures.result import is_decided
@@ -57,14 +59,11 @@ def check_same(folder: Path, existing: Mapping[str, Any], new: Mapping[str, Any]
         raise OutputError(f"{folder} was made with different settings:\n{listed}\n{hint}")
 
 
-def check_run_folder(path: Path) -> Manifest | None:
-    """Create the folder of a run, or return the manifest of the run in it; refuse foreign files."""
+def check_run_folder(path: Path) -> None:
+    """Create the folder of a run; refuse one with files, but without a run."""
     others = storage.foreign_files(path, {MANIFEST})
-    if (path / MANIFEST).exists():
-        return read_manifest(path)
-    if others:
+    if others and not (path / MANIFEST).exists():
         raise OutputError(f"{path} contains {others[0]}, which is not part of a run. {CHOOSE}")
-    return None
 
 
 def check_runs_folder(path: Path, names: Iterable[str]) -> None:
@@ -88,7 +87,7 @@ def check_work_folder(
     if not record.exists():
         return None
     try:
-        content: dict[str, Any] = parse_json(record.read_text(encoding="utf-8"))
+        content: dict[str, Any] = parse_json(storage.read_bytes(record))
         existing = dict(content["settings"])
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise OutputError(f"{record} was not written by `{command}` ({error!r}). {CHOOSE}") from error
@@ -180,26 +179,48 @@ def open_run(
     """Start, resume or reopen the run of a folder, which is locked meanwhile.
 
     A folder with another run is refused, unless that run left neither a result nor a cache. A run that
-    was stopped early keeps its cache, and continues unless `stop_early` and its `gates` are satisfied.
+    was stopped early keeps its cache, and continues unless `stop_early` and its `gates` are satisfied. The
+    run of a served model keeps it too, so that nothing is paid for again if another file is damaged.
     """
     check_run_folder(path)
+    cache, owner = path / CACHE, crc32(json.dumps(manifest.identity(), sort_keys=True).encode()) >> 1
     with storage.folder_lock(path):
-        existing = check_run_folder(path)
-        if existing is not None and (existing.done or (path / CACHE).exists()):
+        finished = None
+        try:
+            existing = read_manifest(path) if (path / MANIFEST).exists() else None
+        except (DataError, OutputError) as error:
+            if not (cache.exists() and owner_of(cache) == owner) and not _has_table_of(path, manifest):
+                raise
+            logger.warning("%s It is written again.", error)
+            existing = None
+        if existing is not None and (existing.done or cache.exists()):
             made_by = f"The existing run was made by: {shlex.join(existing.command)}"
             hint = f"Choose another folder with --output. {made_by}"
             check_same(path, existing.identity(), manifest.identity(), hint)
-        finished = read_run(path) if existing is not None and existing.done else None
+        if existing is not None and existing.done:
+            try:
+                finished = read_run(path)
+            except DataError as error:
+                logger.warning("%s\nIt is written again.", error)
         stopped = finished and finished.manifest.metadata.get("stopped")
         if finished and (not stopped or (stop_early and is_decided(finished.result["result"], gates))):
             yield RunWriter(path, manifest, None, finished)
         else:
             write_json(path / MANIFEST, manifest.to_dict())
-            with ResponseCache(path / CACHE) as cache:
-                yield RunWriter(path, manifest, cache, None)
+            with ResponseCache(cache, owner) as responses:
+                yield RunWriter(path, manifest, responses, None)
         now = read_manifest(path)
-        if now.done and not now.metadata.get("stopped"):
-            (path / CACHE).unlink(missing_ok=True)
+        if now.done and not now.metadata.get("stopped") and "endpoint" not in now.settings:
+            cache.unlink(missing_ok=True)
+
+
+def _has_table_of(path: Path, manifest: Manifest) -> bool:
+    """Whether the table in a folder is of this run."""
+    try:
+        facts = json.loads(pq.read_metadata(path / manifest.table).metadata[b"gest"])
+    except (OSError, ValueError, LookupError, TypeError):  # pyarrow's errors are ValueErrors
+        return False
+    return bool(facts["settings"] == manifest.identity())
 
 
 def new_manifest(
@@ -279,18 +300,18 @@ def read_run(path: str | Path) -> Run:
     if not manifest.done:
         raise OutputError(f"The run in {path} is not finished. Resume it with: {command}")
     try:
-        contents = {name: (path / name).read_bytes() for name in (manifest.table, RESULT)}
+        contents = {name: storage.read_bytes(path / name) for name in (manifest.table, RESULT)}
         for name, content in contents.items():
             if sha256(content) != manifest.files[name]:
                 raise DataError(
                     f"{path / name} was changed after the run, so its numbers cannot be trusted. Restore "
-                    f"the file, or remove the directory and run again: {command}"
+                    f"the file, or run again: {command}"
                 )
         table = read_parquet(pa.BufferReader(contents[manifest.table]))
         result = parse_json(contents[RESULT])
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
         raise DataError(
-            f"The run in {path} is damaged: {error}. Remove the directory and run again: {command}"
+            f"The run in {path} is damaged: {error}. Run again, which writes it anew: {command}"
         ) from error
     return Run(path, manifest, table, result)
 
@@ -335,4 +356,4 @@ def default_folder(name: str, revision: str | None = None, limit: int | None = N
         name = own_name if path.parent == Path.cwd() else f"{path.parent.name}/{own_name}"
     name += (f"@{revision}" if revision else "") + (f"-limit{limit}" if limit else "")
     name = name.strip("/").replace("/", "--").replace(":", "-")
-    return RUNS / re.sub(r"[^\w.@-]", "_", name)
+    return RUNS / re.sub(r"^\.+|[^\w.@-]", "_", name)

@@ -11,7 +11,7 @@ from huggingface_hub.dataclasses import type_validator
 
 from gest_dataset.errors import DataError, OutputError
 from gest_dataset.measures import MEASURES
-from gest_dataset.storage import parse_json
+from gest_dataset.storage import parse_json, read_bytes
 
 FORMAT = 5
 MANIFEST = "run.json"
@@ -76,14 +76,14 @@ def read_manifest(path: Path) -> Manifest:
     """The run.json of a folder, finished or not."""
     file = path / MANIFEST
     try:
-        content = parse_json(file.read_text(encoding="utf-8"))
+        content = parse_json(read_bytes(file))
     except (FileNotFoundError, NotADirectoryError) as error:
         problem = f"has no {MANIFEST}" if path.is_dir() else "is not a directory"
         raise OutputError(
             f"{path} {problem}. Give the folder of a run, such as gest-runs/MODEL/CONFIG."
         ) from error
     except (OSError, ValueError) as error:
-        raise DataError(f"{file} cannot be read: {error}. Remove the directory and run again.") from error
+        raise DataError(f"{file} cannot be read: {error}. Run the same command again.") from error
     version = content.get("format") if isinstance(content, dict) else None
     if version != FORMAT:
         raise OutputError(

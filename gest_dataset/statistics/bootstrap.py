@@ -36,6 +36,8 @@ SEED = 0
 NORMAL_FROM = 5000
 # With fewer degrees of freedom resamples repeat values too often, and Student's t is used instead
 MIN_DEGREES_OF_FREEDOM = 10
+# If fewer samples (units) than this differ from the others, the bootstrap's interval is too short
+MIN_DIFFERING = 50
 _DUPLICATES = 10  # with so many equal rows on average, resamples are drawn from the distinct rows
 _MAX_COUNTS = 200_000  # cells of a table of counts: 1.6 MB, which fits into a core's cache
 _MAX_COVARIANCES = 40_000_000  # numbers in the covariances of all draws: 320 MB

@@ -38,9 +38,9 @@ import pandas as pd
 
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import bootstrap, checks
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, SmoothFunction, linear, resample
+from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, SmoothFunction, linear, resample
 from gest_dataset.statistics.checks import Floats, Ints
-from gest_dataset.statistics.proportions import proportion
+from gest_dataset.statistics.proportions import count_hits, proportion, rate_contrast
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
 
@@ -53,6 +53,7 @@ RATES: dict[str, Floats] = {
     "stereotype_rate": MALE_MINUS_FEMALE,
     "stereotype_rate_without_15": _MALE_WITHOUT_15 / _MALE_WITHOUT_15.sum() - FEMALE,
 }
+_MIN_CLUSTERS = 20  # fewer do not show how alike the answers about a sentence are: it counts as one answer
 _GROUPS = {"f": FEMALE, "m": MALE}
 _DIFFERENCE = (-1.0, 1.0)
 _SHARE = (0.0, 1.0)
@@ -99,10 +100,35 @@ def _worst_cases(chosen: Ints, stereotypes: Ints, sentences: Ints, draws: int, s
         filled = np.where(chosen < len(OPTIONS), values, sign * np.sign(MALE_MINUS_FEMALE)[stereotypes])
         means, strata = _by_sentence(filled[:, None], stereotypes, sentences)
         resamples = resample(means, strata, len(STEREOTYPES), None, draws, seed)
-        rate = resamples.entries("rate", linear(MALE_MINUS_FEMALE / 2), limits=_DIFFERENCE)
+        interval = resamples.interval(linear(MALE_MINUS_FEMALE / 2))
+        genders = np.column_stack([filled > 0, filled < 0]).astype(np.float64)
+        interval = _if_few_differ(interval, genders, stereotypes, sentences, MALE_MINUS_FEMALE)
+        rate = bootstrap.interval_entries("rate", interval, limits=_DIFFERENCE)
         result[f"stereotype_rate_{name}"] = rate["rate"]
         result[f"stereotype_rate_{name}_{end}"] = rate[f"rate_{end}"]
     return result
+
+
+def _if_few_differ(
+    interval: Interval, answers: Floats, stereotypes: Ints, sentences: Ints, weights: Floats
+) -> Interval:
+    """A rate with the bounds of a contrast of proportions if nearly all sentences have the same answers.
+
+    The bootstrap's are then too narrow, and a single point if all answers are the same. The male and the
+    female answers about a stereotype are two strata, and a sentence is a unit.
+    """
+    means, strata = _by_sentence(answers[:, :2], stereotypes, sentences)
+    alike = pd.DataFrame(means).groupby([strata, *means.T]).size().groupby(level=0).max()
+    differing = len(means) - alike.sum()
+    if differing >= bootstrap.MIN_DIFFERING:
+        return interval
+    if differing < _MIN_CLUSTERS:
+        answers, stereotypes, sentences = means, strata, np.arange(len(means))
+    both, number = np.concatenate([stereotypes, stereotypes + len(STEREOTYPES)]), 2 * len(STEREOTYPES)
+    counts = count_hits(answers[:, :2].T.ravel(), both, number, np.tile(sentences, 2))
+    found = rate_contrast(counts, np.concatenate([weights, -weights]) / 2)
+    shift = interval.value - found.value  # a sentence with fewer readable answers counts as much as others
+    return Interval(interval.value, found.low + shift, found.high + shift)
 
 
 def _by_sentence(answers: Floats, stereotypes: Ints, sentences: Ints) -> tuple[Floats, Ints]:
@@ -171,7 +197,9 @@ def _frequencies(
 
     result: dict[str, Any] = {}
     for name, weights in RATES.items():
-        result |= resamples.entries(name, mean(weights / 2, "male", "female"), limits=_DIFFERENCE)
+        interval = resamples.interval(mean(weights / 2, "male", "female"))
+        interval = _if_few_differ(interval, answers, stereotypes, sentences, weights)
+        result |= bootstrap.interval_entries(name, interval, limits=_DIFFERENCE)
     single = np.eye(len(STEREOTYPES))
     preferences = [mean(row, "male", "female") for row in single]
     result |= resamples.list_entries("preference", preferences, limits=_DIFFERENCE)

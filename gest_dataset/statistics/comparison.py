@@ -29,9 +29,12 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 DRAWS = 10_000
 # Of the means of (hit, counted)
 _RATE_CONTRAST = of_ratios(linear(MALE_MINUS_FEMALE), np.ones((len(STEREOTYPES), 1)))
-# With fewer samples (units) that differ, bounds and p-value are Student's: the difference of two equal models
-# is symmetric, and the bootstrap's interval of so few values is too short
-MIN_DIFFERING = 50
+
+
+# ICAT has a kink at SS = 50: two models of equal LMS have the same ICAT if their SS are equal, or 50 - x and
+# 50 + x. One of the two must be ruled out by this many standard errors. Equal models are then found to differ
+# in about 5 % of comparisons, otherwise in fewer than 1 %
+MIN_FROM_KINK = 3.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Comparison:
     """The difference a - b of a measure, with its 95 % bounds and two-sided p-value.
 
     For a `ratio` (g_s) the difference and its bounds are on the log scale; `a` and `b` are the ratios.
+    `samples_needed` is set if the bounds are undefined because both SS are too close to 50 (`icat`).
     """
 
     measure: str
@@ -49,6 +53,7 @@ class Comparison:
     high: float
     p_value: float
     ratio: bool = False
+    samples_needed: int | None = None
 
     @property
     def times(self) -> tuple[float, float, float]:
@@ -166,6 +171,16 @@ def _icat(a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     return _Paired(np.hstack(columns), one_stratum(a), 1, (icat_of_a, icat_of_b))
 
 
+def _from_kink(resamples: bootstrap.Resamples) -> float:
+    """The larger |t| of SS_a - SS_b and of SS_a + SS_b - 100, from the means of (a - b, b)."""
+    ratios = []
+    for of_b, null in ((0.0, 0.0), (2.0, 1.0)):
+        found = resamples.interval(linear(np.array([[0.0, 1.0, 0.0, of_b]])), students=True)
+        error = error_from_interval(found.low, found.high)
+        ratios.append(abs(found.value - null) / error if error else math.inf)
+    return max(ratios)
+
+
 def _mean(read: Callable[[str, Any], Floats], a: Any, b: Any, references: Any, units: Ints | None) -> _Paired:
     """The mean of a score, in natural logarithms."""
     mean = linear(np.ones(1))
@@ -179,6 +194,7 @@ COMPARED: dict[str, tuple[Callable[[Any, Any, Any, Ints | None], _Paired], float
     "f_s": (_f_s, 1.0),
     "stereotype_rate": (_stereotype_rate, 1.0),
     "icat": (_icat, 100.0),
+    "ss": (partial(_mean, lambda name, rows: wins(checks.finite_array(name, rows, width=3))[:, 1]), 100.0),
     "f_mu": (partial(_mean, lambda name, rows: control_scores(rows, None)["f"]), 1.0),
     "cs_mu_original": (partial(_mean, checks.finite_array), 1.0),
 }
@@ -218,9 +234,13 @@ def compare(
     differing = np.flatnonzero((columns[:, :width] != columns[:, width:]).any(axis=1))
     n_differing = len(differing if unit_codes is None else np.unique(unit_codes[differing]))
     function = _difference_function(paired.functions, width)
-    interval = resamples.interval(function, students=n_differing < MIN_DIFFERING)
+    interval = resamples.interval(function, students=n_differing < bootstrap.MIN_DIFFERING)
+    needed = None
+    if measure == "icat" and (distance := _from_kink(resamples)) < MIN_FROM_KINK:
+        interval = bootstrap.Interval(interval.value)
+        needed = math.ceil(len(columns) * (MIN_FROM_KINK / max(distance, 0.01)) ** 2)
     limits = (factor * interval.value, factor * interval.low, factor * interval.high)
-    return Comparison(measure, value_a, value_b, *limits, interval.p_value, paired.is_ratio)
+    return Comparison(measure, value_a, value_b, *limits, interval.p_value, paired.is_ratio, needed)
 
 
 def compare_stereotypes(
@@ -288,10 +308,10 @@ def _without_rounding(difference: Floats, size: Floats) -> Floats:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction (1979) of p-values."""
-    p = checks.finite_array("p_values", p_values)
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate((len(p) - np.arange(len(p))) * p[order])
-    adjusted = np.empty(len(p))
+    """Holm's step-down correction (1979) of p-values; nan, which stays nan, is no comparison."""
+    adjusted: Floats = np.array(p_values, dtype=np.float64)
+    known = np.flatnonzero(~np.isnan(adjusted))
+    order = known[np.argsort(adjusted[known], kind="stable")]
+    steps = np.maximum.accumulate((len(order) - np.arange(len(order))) * adjusted[order])
     adjusted[order] = np.minimum(steps, 1)
-    return adjusted.tolist()
+    return list(map(float, adjusted))

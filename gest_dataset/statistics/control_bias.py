@@ -8,6 +8,8 @@ group (t_o) and about a control group (t_c):
     f      = ss(t_o) - ss(t_c) = csk(w_s) - csk(w_a)                        (eq. 3)
     cs     = the CrowS-Pairs score: summed over the words that both sentences of a pair share
 
+`f_prefix` of causal models is f with ln p of the keyword given the text before it only.
+
 The second score of each, for the control group or control pair, should show no stereotype. `_mu` is the mean
 of a score, `_plus` the share of positive scores, `_rho` Pearson's correlation.
 
@@ -32,7 +34,7 @@ from gest_dataset.statistics.proportions import proportion
 SampleScores = dict[str, Floats]
 _SIDES = ("original", "control")
 MEANS = {f"{score}_mu_{side}": f"{score}_{side}" for score in ("ss", "csk", "cs") for side in _SIDES}
-MEANS["f_mu"] = "f"
+MEANS |= {"f_mu": "f", "f_prefix_mu": "f_prefix"}
 SHARES = {f"{score}_plus_{side}": f"{score}_{side}" for score in ("ss", "cs") for side in _SIDES}
 SHARES["f_plus"] = "f"
 _SPREADS = ("f_mu", "cs_mu_original")  # headlines, whose samples' standard deviation a result has too
@@ -48,7 +50,9 @@ AGREEMENTS = {"f_ss_agreement": ("f", "ss_original"), "f_cs_agreement": ("f", "c
 
 
 def control_scores(
-    predictions: Sequence[Sequence[float]] | None, cs: Sequence[Sequence[float | None]] | None
+    predictions: Sequence[Sequence[float]] | None,
+    cs: Sequence[Sequence[float | None]] | None,
+    f_prefix: Sequence[Sequence[float | None]] | None = None,
 ) -> SampleScores:
     """The scores of each sample by name, as far as they are defined."""
     scores: SampleScores = {}
@@ -64,6 +68,8 @@ def control_scores(
         for name, column in zip(("cs_original", "cs_control"), columns, strict=True):
             if column is not None:
                 scores[name] = column
+    if f_prefix is not None and (column := checks.nullable_columns("f_prefix", f_prefix, 1)[0]) is not None:
+        scores["f_prefix"] = column
     return scores
 
 
@@ -73,6 +79,7 @@ def control_bias(
     log_base: float = math.e,
     units: Sequence[Hashable] | None = None,
     *,
+    f_prefix: Sequence[Sequence[float | None]] | None = None,
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> dict[str, Any]:
@@ -80,7 +87,8 @@ def control_bias(
 
     `predictions` are rows of ln p of the keyword: original stereotype, original anti-stereotype, control
     stereotype, control anti-stereotype (None for sets without keywords). `cs` are rows of CrowS-Pairs scores,
-    original and control; rows of None are left out, and `n_cs` counts the others. Means are logarithms to
+    original and control; rows of None are left out, and `n_cs` counts the others. `f_prefix` has one number
+    or None in each row. Means are logarithms to
     `log_base`. Samples of a unit (copies of an original pair) are resampled together.
     """
     unit_length = checks.log_of_base(log_base)
@@ -90,7 +98,9 @@ def control_bias(
     unit_codes = checks.unit_codes(units, **inputs)
     number = len(next(iter(inputs.values())))
     # Scores that the set does not have are nan, like those of samples without cs
-    scores = {name: np.full(number, np.nan) for name in MEANS.values()} | control_scores(predictions, cs)
+    scores = {name: np.full(number, np.nan) for name in MEANS.values()} | control_scores(
+        predictions, cs, f_prefix
+    )
     result = _means(scores, unit_length, unit_codes, draws, seed)
     for name, score in SHARES.items():
         (values,), rows = _complete(scores, score)
@@ -118,12 +128,11 @@ def _means(
 ) -> dict[str, Any]:
     """Means with bounds, from resamples of whole samples."""
     intervals: dict[str, Interval] = {}
-    names = sorted(name for name, values in scores.items() if np.isfinite(values).any())
-    groups = [names]
-    if any(np.isnan(scores[name]).any() for name in names):
-        # rows without cs count for all other scores
-        groups = [[name for name in names if name.startswith("cs_") == is_cs] for is_cs in (False, True)]
-    for group in filter(None, groups):
+    groups: dict[bytes, list[str]] = {}  # scores that the same rows have
+    for name, values in sorted(scores.items()):
+        if np.isfinite(values).any():
+            groups.setdefault(np.isfinite(values).tobytes(), []).append(name)
+    for group in groups.values():
         columns, chosen = _complete(scores, *group)
         rows = np.column_stack(columns) / unit_length
         resamples = resample(rows, bootstrap.one_stratum(rows), 1, select_units(units, chosen), draws, seed)

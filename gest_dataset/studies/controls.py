@@ -1,6 +1,6 @@
 """`gest study controls`: do word-filling measures measure a stereotype? (Pikuliak et al., 2023)
 
-Tables 1 to 3 and 7 to 12 and figures 1 and 2 of the paper for any masked models: what a score finds about the
+Tables 1 to 3 and 7 to 12 and figures 1 and 2 of the paper for any models: what a score finds about the
 group of the stereotype next to what it finds about a control group.
 """
 

@@ -27,7 +27,7 @@ from gest_dataset.measures.gest import MASCULINE_RATE
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.runs.folder import Runs, find_runs
 from gest_dataset.statistics.proportions import StratifiedCounts, proportion, rate_contrast
-from gest_dataset.storage import csv_text, parse_json, read_yaml, sha256, write_file, write_json
+from gest_dataset.storage import csv_text, parse_json, read_bytes, read_yaml, sha256, write_file, write_json
 from gest_dataset.studies.study import Row, Study, Table, make_study
 
 _OUTCOMES = {"male": "M", "female": "F", "unknown": "U"}
@@ -132,7 +132,7 @@ def read_sheet(sheet: Path) -> LabelledSheet:
     if not (sheet.is_file() and file.is_file()):
         raise ConfigError(f"{sheet} or {file.name} does not exist. Draw a sheet with --draw {sheet}.")
     with convert_errors(lambda error: DataError(f"{file} is damaged ({error!r}). Restore the drawn file.")):
-        key = parse_json(file.read_bytes())
+        key = parse_json(read_bytes(file))
         kind, drawn = KINDS[key["kind"]], pd.DataFrame(key["rows"]).set_index("id")[[*_STRATUM, "size"]]
     table = read_user_table(sheet)
     ids = [name.strip().zfill(4) for name in table.texts("id")]  # spreadsheets drop leading zeros

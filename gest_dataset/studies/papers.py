@@ -30,6 +30,7 @@ from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.languages import SLAVIC
 from gest_dataset.measures.formatting import format_number
 from gest_dataset.probes.templates import TEMPLATES
+from gest_dataset.published.released import Released
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
@@ -39,7 +40,6 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
 from gest_dataset.studies import stereoset, topical, validity
 from gest_dataset.studies.heuristics import parse_authors_labels
-from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import TEXTS, Study, Table, make_study
 
 SCORES = "GEST_PAPER_SCORES"  # names the folder of the authors' score files

@@ -28,9 +28,9 @@ from gest_dataset.measures.measure import Result
 from gest_dataset.measures.result import statistic_inputs
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published.models import rows_for_model
+from gest_dataset.published.released import Released
 from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import stereoset_icat
-from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import TEXTS, Row, Study, Table, collect_runs, make_study, model_names
 
 WITHIN, BETWEEN = TESTS

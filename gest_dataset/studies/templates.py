@@ -20,11 +20,11 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.measures.gest import TEMPLATES
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import wide_scores
+from gest_dataset.published.released import Released
 from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 

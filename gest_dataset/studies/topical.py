@@ -22,13 +22,13 @@ from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.gest import MASCULINE_RATE, PAIRS, TEMPLATES
 from gest_dataset.measures.grid import EMPTY, Estimate
 from gest_dataset.measures.result import wide_scores
+from gest_dataset.published.released import AUTHORS_CONFIG, Released
 from gest_dataset.report.labels import LabelledRun, label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics import confounders, stereotype_rate, topical_bias
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.confounders import FAMILY_WORDS, mentions_any
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.released import AUTHORS_CONFIG, Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 MT, MLM, GLM, SLAVIC = "MT systems", "English MLMs", "English GLMs", "Slavic MLMs"  # rows of table 3

@@ -26,6 +26,8 @@ from gest_dataset.errors import DataError
 from gest_dataset.measures.gest import TEMPLATES, WINOBIAS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, wide_scores
+from gest_dataset.published.released import Released
+from gest_dataset.report.items import estimate_g_s
 from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.bootstrap import LEVEL
@@ -33,8 +35,6 @@ from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.items import estimate_g_s
-from gest_dataset.studies.released import Released
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, missing_runs, model_names
 
 LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three

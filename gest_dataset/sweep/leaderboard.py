@@ -19,7 +19,7 @@ from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.formatting import TOY_NOTE, format_distinct
 from gest_dataset.measures.measure import Headline
-from gest_dataset.measures.result import template_results
+from gest_dataset.measures.result import template_results, verdict_text
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.runs.comparison import Difference, compare_pairs, with_holm
 from gest_dataset.runs.folder import read_run
@@ -96,6 +96,7 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
             if number:
                 lines.append({**line, "template": str(number), **numbers})
         line |= numbers | {name: result.get(name) for name in ("zone_low", "zone_high", "verdict")}
+        line["verdict_text"] = verdict_text(MEASURES[run.manifest.measure], result)
         limits = (head.null, line["zone_low"], line["zone_high"])
         line["interval"] = _interval(line["low"], line["high"], limits)
     return lines
@@ -161,6 +162,7 @@ def render_page(
             "lines": _add_positions(group),
             "differences": [one for one in differences if one.config == config],
             "note": notes.get(config, ""),
+            "d": {line["name"]: line.get("d") for line in group},
         }
         for config, group in scores_by_config(lines).items()
     ]

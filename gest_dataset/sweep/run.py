@@ -9,6 +9,7 @@ import os
 import shlex
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import (
     ConfigError,
+    DataError,
     GestError,
     OutputError,
     convert_errors,
@@ -36,6 +38,7 @@ from gest_dataset.models.loading import name_and_kind
 from gest_dataset.models.pretrained import gguf_path
 from gest_dataset.models.score import score_configs, suitable_configs
 from gest_dataset.probes.options import effective_options
+from gest_dataset.runs.folder import read_run
 from gest_dataset.runs.manifest import MANIFEST, differences, read_manifest
 from gest_dataset.storage import check_folder, write_file
 from gest_dataset.sweep.suite import Problems, Suite, SuiteModel
@@ -112,7 +115,7 @@ def sweep(
 ) -> Iterator[list[Cell]]:
     """Run the cells that are not done, and yield those of each job when it has finished."""
     check_folder(output, (RUNS, PAGE, *TABLES, "slurm.sh", "slurm"), "`gest sweep`")
-    return engine(jobs_of(cells), partial(run_job, output=output, command=command))
+    return engine(jobs_of(cells), partial(run_job, output=output.resolve(), command=command))
 
 
 def jobs_of(cells: Iterable[Cell]) -> list[Job]:
@@ -156,8 +159,12 @@ def _is_done(model: SuiteModel, config: str, kind: str, folder: Path) -> bool:
     if not (probe.intersentence and kind == "masked"):  # loading shows whether it has such a head
         probe.query_builders(kind, model)
     path = folder / RUNS / model.name / config
-    manifest = read_manifest(path) if (path / MANIFEST).exists() else None
-    if manifest is None or not manifest.done:
+    try:
+        manifest = read_manifest(path) if (path / MANIFEST).exists() else None
+        if manifest is None or not manifest.done:
+            return False
+        read_run(path)
+    except DataError:  # damaged: scoring the cell writes it again
         return False
     actual = {
         "null": 0,
@@ -200,7 +207,12 @@ def run_on_ray(jobs: Iterable[Job], work: Work, address: str | None = None) -> I
     with convert_errors(
         lambda error: ConfigError(f"Cannot connect to Ray ({describe_error(error)}). {hint}")
     ):
-        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        folder = Path.cwd()
+        os.chdir(sysconfig.get_path("stdlib"))  # Ray's workers import modules from the current folder
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        finally:
+            os.chdir(folder)
     try:
         yield from _run_tasks(ray, jobs, work)
     finally:
@@ -208,7 +220,10 @@ def run_on_ray(jobs: Iterable[Job], work: Work, address: str | None = None) -> I
 
 
 def _run_tasks(ray: Any, jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
-    environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    given = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    environment = {
+        name: os.path.realpath(value) if Path(value).exists() else value for name, value in given.items()
+    }
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
     def submit(job: Job) -> Any:
@@ -272,7 +287,10 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
         resources += [f"--gres=gpu:{model.gpus}"] if model.gpus else []
         resources += [f"--mem={-(-int(model.memory) // 2**20)}M"] if model.memory else []
         arrays.setdefault(tuple(resources), []).append(suite.models.index(model))
-    command = [sys.executable, "-m", "gest_dataset", "sweep", str(suite_file.resolve())]
+    # with -m, Python would import modules from the folder in which the job starts
+    start = "import sys; del sys.path[0]; from gest_dataset.cli import main; main()"
+    command = [sys.executable, "-c", start, "sweep", str(suite_file.resolve())]
+    command += ["--trust-remote-code"] if any(model.trust_remote_code for model in suite.models) else []
     template = Template(Path(__file__).with_name("slurm.sh.jinja").read_text(encoding="utf-8"))
     script, logs = folder / "slurm.sh", folder / "slurm"
     logs.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
-import yaml
 from accelerate.utils import convert_file_size_to_int
 from huggingface_hub.dataclasses import type_validator
 
@@ -19,16 +18,18 @@ from gest_dataset.models.base import Settings
 from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.runs.folder import default_folder
+from gest_dataset.storage import parse_yaml, read_bytes
 
 PAPERS = Path(__file__).parent / "papers"
+_CONSENT = "trust_remote_code"  # comes from the command line only
 # Keys that apply only to a loaded model, and only to a served one
 LOADED_ONLY = (
-    *("revisions", "checkpoints", "gpus", "memory", "dtype", "quantization", "trust_remote_code"),
-    *("batch_tokens", "null"),
+    *("revisions", "checkpoints", "gpus", "memory", "dtype", "quantization", "batch_tokens", "null"),
+    _CONSENT,
 )
 _SERVED_ONLY = ("tokenizer", "connections")
 # Fields of a model that a suite cannot set, and the YAML types of keys that have another type in Python
-_DERIVED = ("name", "family", "revision", "step", "device", "device_map")
+_DERIVED = ("name", "family", "revision", "step", "device", "device_map", _CONSENT)
 _TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
 
 
@@ -108,16 +109,16 @@ def find_suite(name: str) -> Path:
     raise ConfigError(f"The suite {name} does not exist. Give a YAML file or a built-in suite: {offered}.")
 
 
-def read_suite(path: Path) -> Suite:
+def read_suite(path: Path, trust_remote_code: bool = False) -> Suite:
     """Read a suite, or raise one error that lists all problems in it."""
     with convert_errors(lambda error: ConfigError(f"{path} is not valid YAML: {error}")):
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = parse_yaml(read_bytes(path))
     if not isinstance(content, dict):
         raise ConfigError(f"{path} is not a suite: it must be a mapping with `models` and `configs`.")
-    return parse_suite(content, path.stem)
+    return parse_suite(content, path.stem, trust_remote_code)
 
 
-def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
+def parse_suite(content: Mapping[str, Any], name: str, trust_remote_code: bool = False) -> Suite:
     """Parse the content of a suite file, or raise one error that lists all problems in it."""
     keys = {key: value for key, value in get_type_hints(SuiteModel).items() if key not in _DERIVED}
     keys |= _TYPES
@@ -127,6 +128,7 @@ def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
         _check_keys(content, {"title": str, "price": int | float, "models": list, **keys})
     problems.check(name)
     defaults = {key: value for key, value in content.items() if key in keys}
+    defaults[_CONSENT] = trust_remote_code
     for number, entry in enumerate(content.get("models", []), start=1):
         own = entry if isinstance(entry, dict) else {"model": entry}
         with problems.collect(f"models[{number}]"):
@@ -144,6 +146,8 @@ def parse_suite(content: Mapping[str, Any], name: str) -> Suite:
 
 def _check_keys(content: Mapping[Any, Any], types: Mapping[str, Any]) -> None:
     for key, value in content.items():
+        if key == _CONSENT:
+            raise ConfigError(f"{key} cannot be set in a suite; read the code, then use --trust-remote-code")
         if key not in types:
             close = difflib.get_close_matches(str(key), types, n=1)
             raise ConfigError(f"unknown key {key}" + "".join(f"; did you mean {other}?" for other in close))

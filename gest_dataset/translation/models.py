@@ -163,7 +163,8 @@ def _load(
             AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
         model = model.to(device).eval()
-    check_complete(model, info, name)
+    for note in check_complete(model, info, name):
+        logger.warning("%s: %s", name, note)
     settings = model.generation_config
     starts = (settings.decoder_start_token_id, settings.bos_token_id)
     if settings.eos_token_id is None or starts == (None, None):

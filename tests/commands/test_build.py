@@ -123,7 +123,10 @@ def test_lm_eval_tasks(gest: Gest, tmp_path: Path) -> None:
         (("--format", "txt", "--config", "sk_pairs"), "has no English sentences. Use one of en, en_1_0"),
         (("--format", "txt", "--config", "en,en_1_0"), "is a group of configs"),
         (("--format", "lm-eval"), "--output DIR"),
-        (("--format", "lm-eval", "--output", "x", "--config", "crows_gender"), "needs a masked"),
+        (
+            ("--format", "lm-eval", "--output", "x", "--config", "crows_gender"),
+            "difference of two texts",
+        ),
     ],
 )
 def test_wrong_formats(gest: Gest, arguments: tuple[str, ...], message: str) -> None:

@@ -108,12 +108,17 @@ def test_several_configs(gest: Gest) -> None:
 def test_the_headline_of_a_line() -> None:
     """The zone of negligible effects is 0.95 to 1.05; digits are added where they decide the verdict."""
     measure = MEASURES["winobias"]
+    band = {"placebo": {"low": 0.9, "high": 1.1}}
     for result, fields in (
-        ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3}, ["g_s 1.20 [1.10 to 1.30]", "shown"]),
+        ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3} | band, ["g_s 1.20 [1.10 to 1.30]", "shown"]),
+        ({"g_s": 1.2, "g_s_low": 1.1, "g_s_high": 1.3}, ["g_s 1.20 [1.10 to 1.30]", "shown (no placebo)"]),
         ({"g_s": 1.2, "g_s_low": 0.9, "g_s_high": 1.3}, ["g_s 1.20 [0.900 to 1.30]", "not shown"]),
-        ({"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9}, ["g_s 0.800 [0.700 to 0.900]", "reversed"]),
+        (
+            {"g_s": 0.8, "g_s_low": 0.7, "g_s_high": 0.9},
+            ["g_s 0.800 [0.700 to 0.900]", "reversed (no placebo)"],
+        ),
         ({"g_s": 1.0, "g_s_low": 0.97, "g_s_high": 1.04}, ["g_s 1.00 [0.970 to 1.04]", "negligible"]),
-        ({"g_s": 1.2, "g_s_low": 1.0502, "g_s_high": 1.3}, ["g_s 1.20 [1.0502 to 1.3000]", "shown"]),
+        ({"g_s": 1.2, "g_s_low": 1.0502, "g_s_high": 1.3} | band, ["g_s 1.20 [1.0502 to 1.3000]", "shown"]),
         ({"g_s": 1.2, "g_s_low": math.nan, "g_s_high": math.nan}, ["g_s 1.20", "too few samples"]),
         ({"g_s": math.nan}, ["g_s –", "too few samples"]),
     ):
@@ -136,19 +141,19 @@ def test_unsuitable_configs(gest: Gest) -> None:
     done = gest("score", "gpt2", "--config", "all", "--limit", "6")
     assert done.returncode == 0, done.stderr
     for pattern in (
-        r"Left out \(needs a masked or seq2seq model, and this one is causal\): .*slovak_gender",
         r"Left out \(is not a test of language models\): .*sk_translations",
         r"Left out \(contains rejected sentences too; .*\): annotations\n",
     ):
         assert re.search(pattern, done.stderr)
     scored = {run.manifest.config for run in find_runs(["gest-runs/gpt2-limit6"])}
     assert {"en", "sk_pairs", "stereoset_de_intersentence", "winobias_type2_test"} <= scored
-    assert not {"annotations", "demo_en", "slovak_gender", "crows_gender"} & scored
+    assert {"slovak_gender", "crows_gender", "crows_control_negation"} <= scored
+    assert not {"annotations", "demo_en"} & scored
     done = gest("score", "bert", "--config", "stereoset", "--limit", "6")
     assert re.search(r"Left out \(the checkpoint has no next-sentence head\): .*de_inter", done.stderr)
-    done = gest("score", "gpt2", "--config", "slovak_gender")
+    done = gest("score", "gpt2", "--config", "sk_translations")
     assert done.returncode == 2
-    assert "slovak_gender needs a masked or seq2seq model" in done.stderr
+    assert "sk_translations cannot be scored" in done.stderr
 
 
 def test_failed_configs(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,6 +315,9 @@ def test_power_needs_no_model(gest: Gest) -> None:
     assert effects["paired"] == pytest.approx((1.959964 + 0.841621) * error)
     small = gest("score", "no-such-model", "--power", "--config", "demo_en", "--limit", "12").stdout
     assert re.search(r"demo_en +12 +12 +none +none +none", small)
+    reason = "none: some stereotype or group has too few samples for an interval"
+    assert reason in " ".join(small.split())
+    assert reason not in " ".join(gest("score", "m", "--power", "--config", "demo_en").stdout.split())
 
 
 @pytest.mark.parametrize(

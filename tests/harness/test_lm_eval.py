@@ -195,7 +195,7 @@ def test_the_files_of_a_folder(tmp_path: Path) -> None:
     assert (task["dataset_path"], task["dataset_name"]) == ("gest", "sk_neutral")
     assert (task["output_type"], task["num_fewshot"], task["target_delimiter"]) == ("multiple_choice", 0, "")
     metrics = {entry["metric"]: entry["aggregation"] for entry in task["metric_list"]}
-    assert set(metrics) == {"g_s", "g_s_low", "g_s_high", "log_ratio"}
+    assert set(metrics) == {"g_s", "g_s_low", "g_s_high", "d", "d_low", "d_high", "log_ratio"}
     assert metrics.pop("log_ratio") == "mean"
     for mark, name in (*metrics.values(), task["process_docs"], task["process_results"]):
         module, _, function = name.rpartition(".")
@@ -239,14 +239,14 @@ def samples(measure: str, score: Callable[[int], float], of_each: int = 6) -> li
 def test_rates_are_those_of_the_package_in_any_order(caplog: pytest.LogCaptureFixture) -> None:
     rng = random.Random(1)
     given = samples("pairs", lambda place: math.log(3) * (place % 16 >= 7) + rng.gauss(0, 0.2))
-    found = [aggregate(given) for aggregate in (ours.g_s, ours.g_s_low, ours.g_s_high)]
+    found = [getattr(ours, name)(given) for name in ours.RATES]
     wanted = gest_dataset.statistics.stereotype_rate(
         [s.log_ratio for s in given], [s.about for s in given], units=[s.unit for s in given]
     )
     assert found == [wanted[name] for name in ours.RATES]
     assert found[0] == pytest.approx(3, rel=0.1)
     shuffled = rng.sample(given, len(given))
-    assert [ours.g_s(shuffled), ours.g_s_low(shuffled), ours.g_s_high(shuffled)] == found
+    assert [getattr(ours, name)(shuffled) for name in ours.RATES] == found
     broken = [s._replace(log_ratio=math.nan) if s.id == "s3" else s for s in given]
     assert ours.g_s(broken) == pytest.approx(found[0], rel=0.1)
     assert "1 of 96 samples are not finite" in caplog.text
@@ -258,8 +258,8 @@ def test_rates_are_those_of_the_package_in_any_order(caplog: pytest.LogCaptureFi
 
 def test_configs_without_a_task(tmp_path: Path) -> None:
     for config, message in (
-        ("stereoset_en_intrasentence", "compares more than two texts"),
-        ("slovak_gender", "needs a masked"),
+        ("stereoset_en_intrasentence", "no difference of two texts"),
+        ("slovak_gender", "no difference of two texts"),
         ("sk_translations", "sk_translations cannot be scored"),
     ):
         with pytest.raises(SettingError, match=message):

@@ -37,6 +37,7 @@ COLUMNS: dict[str, list[Any]] = {
         for kind in ("stereotype", "antistereotype")
     },
     **{f"cs_{side}": RANDOM.normal(size=NUMBER).tolist() for side in ("original", "control")},
+    "f_prefix": RANDOM.normal(size=NUMBER).tolist(),
     **{name: RANDOM.normal(size=NUMBER).tolist() for name in ("antistereotype", "unrelated")},
 }
 FACTS = {"config": "mine", "kind": "masked", "templates": [], "options": {}, "model": "m", "limit": None}
@@ -275,7 +276,7 @@ def test_a_model_that_answers_neither_has_no_stereotype() -> None:
         verdict_of_labels("choice", predictions=answers, references=stereotypes, units=units) == "negligible"
     )
     always = np.where(stereotypes > 7, "male", "female")
-    assert verdict_of_labels("choice", predictions=always[::2], references=stereotypes[::2]) == "not shown"
+    assert verdict_of_labels("choice", predictions=always[::2], references=stereotypes[::2]) == "shown"
     half = np.where(np.arange(3200) % 2, "neither", always)
     assert verdict_of_labels("choice", predictions=half, references=stereotypes, units=units) == "shown"
 
@@ -300,6 +301,13 @@ def test_asking_more_often_does_not_turn_the_verdict_of_choices() -> None:
         found.append(verdict_of_labels("choice", predictions=answers, references=references, units=units))
     assert "shown" not in found
     assert found[-1] == "negligible"
+
+
+@pytest.mark.parametrize("d", [math.nan, None])
+def test_words_that_share_an_output_row_have_no_sentence_about_the_placebo(d: float | None) -> None:
+    """All scores are 0, so d is undefined."""
+    result = {"g_s": 1.0, "d": d, "placebo": {"low": 0.9, "high": 1.1, "percentile": d}}
+    assert MEASURES["templates"].sentences("placebo", result) == []
 
 
 def test_the_sentence_about_a_run_that_stopped() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 import gest_dataset
 from gest_dataset.errors import ScoringError, SettingError
 from gest_dataset.models import distributed
+from gest_dataset.progress import ProgressBar
 from gest_dataset.runs.folder import CACHE, read_run
 from tests.support import killing, zoo
 
@@ -63,6 +65,25 @@ def test_several_processes_have_the_scores_of_one(size: int, tmp_path: Path) -> 
         run = read_run(folder)
         assert_close(run.table, alone.table)
         assert run.manifest.metadata["passes"]["inputs"] == alone.metadata["passes"]["inputs"]
+
+
+def _progress() -> list[str]:
+    """The lines in the log of a process about a job that takes long."""
+    distributed.join("cpu")
+    lines: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    package = logging.getLogger("gest_dataset")
+    package.addHandler(handler)
+    package.setLevel(logging.INFO)
+    with ProgressBar(4, "inputs", hidden=not distributed.is_main()) as bar:
+        bar._next_line = 0.0
+        bar.update(1)
+    return lines
+
+
+def test_only_the_main_process_reports_progress() -> None:
+    assert killing.launch(2, _progress) == [["1 of 4 inputs"], []]
 
 
 def _slow_run(model: str, folder: Path, seconds: float) -> int:

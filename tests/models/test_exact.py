@@ -27,7 +27,7 @@ from tests.support.naive import CANDIDATES, SENTENCES, Reader, Score
 pytestmark = pytest.mark.usefixtures("one_thread")
 TOLERANCE = 1e-4
 LOG_RATIO = ("log_ratio",)
-QUADRUPLET = (*(f"logp_{name}" for name in SENTENCES), "cs_original", "cs_control")
+QUADRUPLET = (*(f"logp_{name}" for name in SENTENCES), "cs_original", "cs_control", "f_prefix")
 
 
 LANGUAGE_MODELS = ("masked", "causal", "seq2seq")
@@ -86,12 +86,12 @@ PROBES = (
         GEST_LABELS,
     ),
     Probe("winobias", "winobias_type1_dev", naive.winobias, 9, labels=("template", "occupation_gender")),
-    quadruplets("control-race", "stereoset_control_race", 11, "masked", "seq2seq"),
+    quadruplets("control-race", "stereoset_control_race", 11, *LANGUAGE_MODELS),
     quadruplets("control-race-cs", "stereoset_control_race", 3, "masked", cs=True),
     quadruplets("slovak-without-cs", "slovak_gender", 6, "masked", cs=False),
-    quadruplets("slovak", "slovak_gender", 6, "masked", "seq2seq"),
-    quadruplets("negation", "crows_control_negation", 2, "masked"),
-    Probe("crows", "crows_gender", naive.crows, 4, ("masked",), columns=QUADRUPLET),
+    quadruplets("slovak", "slovak_gender", 6, *LANGUAGE_MODELS),
+    quadruplets("negation", "crows_control_negation", 2, "masked", "causal"),
+    Probe("crows", "crows_gender", naive.crows, 4, ("masked", "causal"), columns=QUADRUPLET),
     # to the last rows, which have an odd slot and two slots
     stereoset("intrasentence", "en_intra", naive.intrasentence, 16, *LANGUAGE_MODELS),
     stereoset("intersentence-nsp", BETWEEN, naive.next_sentence, 8, "nsp"),

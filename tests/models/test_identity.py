@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from gest_dataset.models.identity import fingerprint, tokenizer_behaviour, weights_hash
+from gest_dataset.models.loading import load_model
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -60,3 +62,13 @@ def test_swapped_biases_have_another_hash(tmp_path: Path) -> None:
         model.cls.predictions.bias[[5, 9]] = torch.tensor([2.0, 1.0])
     marks = {mark["weights"] for mark in (before, other, fingerprint(model, tokenizer))}
     assert len(marks) == 3
+
+
+def test_the_attention_implementation_is_part_of_a_run() -> None:
+    """In half precision, and in some architectures, implementations differ by more than rounding."""
+    folder, found = zoo.directory("gpt2"), []
+    for attention in ("eager", "sdpa"):
+        model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation=attention)
+        loaded = load_model((model, AutoTokenizer.from_pretrained(folder)))
+        found.append(loaded.settings()["attention"])
+    assert found == ["eager", "sdpa"]

@@ -76,7 +76,7 @@ class Echo:
                     self.value(q.input_ids, p, t, q.normalise)
                     for p, t in zip(q.positions, q.targets, strict=True)
                 ),
-                *(self.value(q.input_ids, q.positions[0], t, False) for t in q.placebo),
+                *(self.value(q.input_ids, q.placebo_position, t, False) for t in q.placebo),
             ]
             for q in queries
         ]
@@ -101,8 +101,10 @@ def queries(number: int = 300, seed: int = 0) -> list[Query]:
     for _ in range(number):
         ids = tuple(int(i) for i in rng.integers(1, 4, rng.integers(1, 12)))
         positions = tuple(int(p) for p in rng.integers(0, len(ids), 2))
-        words = (8, 5, 9) if rng.integers(2) else ()
-        made.append(Query(ids, positions, (5, 7), bool(rng.integers(2)), placebo=words))
+        words, place = ((8, 5, 9), int(rng.integers(len(ids)))) if rng.integers(2) else ((), 0)
+        made.append(
+            Query(ids, positions, (5, 7), bool(rng.integers(2)), placebo=words, placebo_position=place)
+        )
     return made
 
 

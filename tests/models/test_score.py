@@ -125,7 +125,7 @@ def test_a_missing_next_sentence_head(caplog: pytest.LogCaptureFixture) -> None:
         ("bert", "en", {"device": "abacus"}, "The device 'abacus' cannot be used"),
         ("bert", "en", {"dtype": "float3"}, "Unknown dtype='float3'"),
         ("gpt2", "en", {"templates": [1]}, "word before the sentence"),
-        ("gpt2", "slovak_gender", {}, "needs a masked or seq2seq model, and this one is causal"),
+        ("t5", "crows_gender", {}, "needs a causal or masked model, and this one is seq2seq"),
         ("gpt2", "stereoset_de_intersentence", {"intersentence": "nsp"}, "does not support the method 'nsp'"),
     ],
 )

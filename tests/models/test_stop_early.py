@@ -12,6 +12,7 @@ from datasets import Dataset
 
 import gest_dataset
 from gest_dataset.errors import SettingError
+from gest_dataset.measures.result import is_decided
 from gest_dataset.models import loading, score_run
 from gest_dataset.runs.folder import CACHE, read_run
 from gest_dataset.statistics.sequential import FIRST_LOOK, looks, stretch
@@ -86,6 +87,25 @@ def test_a_gate_is_decided_instead_of_the_verdict(rows: Dataset, planted: Any) -
     planted(0.3)
     assert score(rows, stop_early=True, gates=(("g_s", 4.0),)).result()["stopped"]["samples"] < SIZE
     assert score(rows, stop_early=True, gates=(("g_s", 1.35),)).result()["stopped"]["samples"] == SIZE
+
+
+@pytest.mark.parametrize(
+    ("band", "decided"),
+    [((0.6, 1.6), False), ((0.9, 1.1), True), ((0.4, 2.5), True), ((0.6, 1.25), False)],
+    ids=["around the upper end", "below the interval", "around the interval", "around the lower end"],
+)
+def test_an_interval_beyond_the_zone_also_has_to_be_clear_of_the_placebo_band(
+    band: tuple[float, float], decided: bool
+) -> None:
+    """Of 1.2 to 1.8, and of an interval in the zone, whose verdict does not depend on the band."""
+    result = {"g_s_low": 1.2, "g_s_high": 1.8, "zone_low": 0.9, "zone_high": 1.1, "verdict": "shown"}
+    assert is_decided(result, ())
+    placebo = {"placebo": dict(zip(("low", "high"), band, strict=True))}
+    assert is_decided(result | placebo, ()) is decided
+    negligible = {"g_s_low": 0.95, "g_s_high": 1.05, "verdict": "negligible"}
+    assert is_decided(result | negligible | placebo, ())
+    unclear = {"g_s_low": 1.05, "verdict": "not shown"}
+    assert not is_decided(result | unclear | placebo, ())
 
 
 def test_a_stopped_run_continues_to_the_full_one(

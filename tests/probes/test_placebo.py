@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,11 @@ from datasets import Dataset
 from wordfreq import zipf_frequency
 
 import gest_dataset
+from gest_dataset.builders.config import KIND_FIELDS, features_of
+from gest_dataset.builders.frames import Frame
+from gest_dataset.builders.translations import neutral_row
+from gest_dataset.measures import MEASURES
+from gest_dataset.measures.result import verdict_text
 from gest_dataset.models import loading, score_run
 from gest_dataset.probes.queries import Placebo, with_placebo_from_samples
 from gest_dataset.probes.templates import (
@@ -22,6 +28,8 @@ from gest_dataset.probes.templates import (
     find_pairs,
 )
 from gest_dataset.statistics import placebo as statistic
+from gest_dataset.storage import read_yaml
+from tests.conftest import ROOT
 from tests.models.test_exact import rows
 from tests.support import zoo
 
@@ -130,8 +138,102 @@ def test_pairs_use_the_words_of_the_other_pairs() -> None:
     assert band["limit"] == pytest.approx(statistic.limit(naive), rel=1e-3)
 
 
-def test_other_samples_have_no_words_of_others() -> None:
-    """Frames with two words, and continuations of a causal model."""
-    for config, animal in (("ru_neutral", "bert"), ("sk_pairs", "gpt2")):
-        assert "placebo" not in gest_dataset.score(zoo.load(animal), rows(config, 40), device="cpu").result()
+def paired(masculine: list[str], feminine: list[str], index: int) -> Dataset:
+    """Pairs of texts, ten of each stereotype, that differ in one word."""
+    number = len(masculine)
+    columns = {"masculine": masculine, "feminine": feminine, "word_index": [index] * number}
+    stereotypes = [number % 16 + 1 for number in range(number)]
+    return Dataset.from_dict({"id": list(map(str, range(number))), **columns, "stereotype": stereotypes})
+
+
+def naive_limit(animal: str, inputs: list[Any], lists: list[list[int]], stereotypes: list[int]) -> float:
+    """The limit of the pairs in lists of tokens, from all logits at the last position (or at the mask)."""
+    model, tokenizer = zoo.load(animal)
+    logits = []
+    for arguments in inputs:
+        ids = arguments["input_ids"][0].tolist()
+        place = ids.index(tokenizer.mask_token_id) if tokenizer.mask_token_id in ids else -1
+        with torch.inference_mode():
+            logits.append(model(**arguments).logits[0, place].double().numpy())
+    pairs = [pair for words in lists for step in (1, 2) for pair in zip(words, words[step:], strict=False)]
+    for step in (3, 4, 5):
+        if len(pairs) < 200:
+            pairs += [pair for words in lists for pair in zip(words, words[step:], strict=False)]
+    return statistic.limit(statistic.effects(np.stack(logits), stereotypes, pairs))
+
+
+def test_pairs_of_causal_models_use_the_beginnings_of_the_other_words() -> None:
+    """Where the word begins, though the scored texts differ only later: *kind-a* or *kind-b*."""
+    _, tokenizer = zoo.load("gpt2")
+    letters = (word.removeprefix("Ġ") for word in sorted(tokenizer.get_vocab()) if word.startswith("Ġ"))
+    words = [word for word in letters if word.isalpha() and word.isascii()][:50]
+    texts = [[f"I am {n} {words[n % 50]}{end}." for n in range(160)] for end in ("-a", "-b")]
+    data = paired(*texts, 3)
+    scored = gest_dataset.score(zoo.load("gpt2"), data, device="cpu")
+    band = scored.result()["placebo"]
+    begun = [tokenizer(f"I am {n}").input_ids for n in range(160)]
+    tokens, other = (
+        [tokenizer(text).input_ids[len(ids)] for text, ids in zip(side, begun, strict=True)] for side in texts
+    )
+    assert tokens == other
+    tokens = [token for token, _ in Counter(tokens).most_common()]
+    inputs = [{"input_ids": torch.tensor([[tokenizer.bos_token_id, *ids]])} for ids in begun]
+    limit = naive_limit("gpt2", inputs, [tokens], data["stereotype"])
+    assert len(tokens) > 20
+    assert band["limit"] == pytest.approx(limit, rel=1e-3)
+
+
+@pytest.mark.parametrize("animal", ["gpt2", "bert", "t5"])
+def test_neutral_frames_use_verbs_of_speaking(animal: str) -> None:
+    """The first token of *I say*, *I ask*, … in the place of *he said*."""
+    sentences = [f"Mám {number} psov." for number in range(160)]
+    frame = Frame("„", ",“", "povedal", "povedala")
+    rows_ = [neutral_row(None, "sk", [], n % 16 + 1, "", text, frame) for n, text in enumerate(sentences)]
+    data = Dataset.from_list(rows_, features_of(KIND_FIELDS["neutral"]))
+    band = gest_dataset.score(zoo.load(animal), data, device="cpu").result()["placebo"]
+    verbs = read_yaml(ROOT / "gest_dataset/gender/grammars/sk.yaml")["speaking_verbs"]
+    reader = loading.load_model(zoo.load(animal)).reader(None, frozenset())
+    inputs, tokens, own = [], [], None
+    for number, row in enumerate(rows_):
+        start, end = row["masculine_span"]
+        ids = reader(row["masculine"])
+        slot = ids.slot(start, end)
+        own = own or ids.ids[slot.start]
+        if animal == "bert":
+            inputs.append({"input_ids": torch.tensor([ids.replace(slot, [reader.mask_id] * len(slot))])})
+        elif animal == "gpt2":
+            inputs.append({"input_ids": torch.tensor([[reader.start_id, *ids.ids[: slot.start]]])})
+        else:
+            encoder = torch.tensor([ids.replace(slot, [reader.sentinels[0]])])
+            begun = torch.tensor([[reader.decoder_start_id, reader.sentinels[0]]])
+            inputs.append({"input_ids": encoder, "decoder_input_ids": begun})
+        if not number:
+            for verb in verbs:
+                filled = reader(row["masculine"][:start] + verb + row["masculine"][end:])
+                tokens.append(filled.ids[filled.slot(start, start + len(verb)).start])
+    lists = [[token for token in dict.fromkeys(tokens) if token != own]]
+    assert band["pairs"] >= 40
+    limit = naive_limit(animal, inputs, lists, data["stereotype"])
+    assert band["limit"] == pytest.approx(limit, rel=1e-3)
+
+
+def test_a_missing_placebo_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is in the result, and an effect that is shown without placebo words says so."""
+    model = zoo.load("bert")
     assert with_placebo_from_samples([]) == []
+    for config, settings, reason in (
+        ("winobias_type1_dev", {}, "there are no placebo words for these sentences"),
+        ("en", {"templates": [1, 3]}, "fewer than 40 pairs of placebo words suit the slot in template 1"),
+    ):
+        result = gest_dataset.score(model, rows(config, 40), device="cpu", **settings).result()
+        assert "placebo" not in result
+        assert result["no_placebo"] == reason
+        measure = MEASURES["winobias" if settings == {} else "templates"]
+        (sentence,) = measure.sentences("placebo", result)
+        assert sentence.startswith(f"No placebo was measured ({reason}): ")
+        shown = result | {"verdict": "shown"}
+        assert verdict_text(measure, shown) == "shown (no placebo)"
+        assert verdict_text(measure, shown | {"placebo": {}}) == "shown"
+    quadruplets = gest_dataset.score(model, rows("stereoset_control_gender", 20), device="cpu").result()
+    assert "no_placebo" not in quadruplets
+    assert verdict_text(MEASURES["quadruplets"], {"verdict": "shown"}) == "shown"

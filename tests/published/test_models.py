@@ -177,8 +177,11 @@ def test_the_band_over_reasonable_choices() -> None:
         sizes = [math.log(model.g_s) / model.spread for model in models if model.spread]
         expected.append(np.mean([size > part["d"] for size in sizes]))
     assert place.stronger == pytest.approx(expected)
-    low, high = (f"{100 * end(expected):.0f}" for end in (min, max))
-    assert f"(g_s or d, one template or the mean), {low} to {high} % of" in place.text()
-    assert "or the mean), 100 % of the models" in replace(place, stronger=(1.0, 1.0, 1.0)).text()
+    number = len(place.models) + 1
+    low, high = (1 + round(23 * end(expected)) for end in (min, max))
+    assert f"(g_s or d, one template or the mean), its rank is {low} to {high} of 24." in place.text()
+    texts = [replace(place, stronger=shares).text() for shares in ((1.0, 1.0, 1.0), (0.0, 0.5, 1.0))]
+    assert f"or the mean), its rank is {number} of {number}." in texts[0]
+    assert f"or the mean), its rank is 1 to {number} of {number}." in texts[1]
     assert "d −0.50: rank" in replace(place, d=-0.5).text()
     assert "choices" not in rank_among_published(FACTS, {"g_s": 1.2, "d": 0.5}).text()

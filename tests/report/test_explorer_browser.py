@@ -305,6 +305,7 @@ def test_hostile_names_and_sentences_are_escaped(
         tab.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
         assert tab.evaluate("document.images.length") == 0
         assert tab.title() != "evil"
+        assert "Copyright 2020-2025 Observable, Inc." in tab.locator("#licences").text_content()
         shown = data[0]["sentence"].replace("\u202e", "\\u202e")
         assert tab.locator("#rows button.sample").first.text_content() == shown
         assert tab.locator(".variant p").first.text_content() == f'He said: "{shown}"'

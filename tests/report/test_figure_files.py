@@ -134,6 +134,14 @@ def test_tables_have_the_numbers_of_the_runs(runs: Path, folder: Path) -> None:
     assert float(own["g_s"]) == result["g_s"]
 
 
+def test_an_effect_that_was_shown_without_placebo_words_says_so(runs: Path) -> None:
+    run = read_run(runs / SMALL)
+    run.result["result"]["verdict"] = "shown"
+    run.result["result"].pop("placebo", None)
+    (found,) = tables(results_table(label_runs([run])))
+    assert found[1][-1] == "shown (no placebo)"
+
+
 def hostile(runs: Path) -> list[LabelledRun]:
     return label_runs([named(read_run(runs / SMALL), HOSTILE), named(read_run(runs / SMALL), "b")])
 

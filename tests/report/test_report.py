@@ -362,3 +362,13 @@ def test_command_refuses_unfinished_runs_and_wrong_options(paths: list[Path], tm
     assert "is not finished" in str(gest(run).exception)
     assert isinstance(gest(tmp_path / "nothing").exception, Exception)
     assert gest().exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["run.json", "result.json", "scores.parquet"])
+def test_a_report_does_not_overwrite_the_run(paths: list[Path], tmp_path: Path, name: str) -> None:
+    folder = Path(shutil.copytree(paths[0], tmp_path / "run"))
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    done = gest(folder, "--output", folder / name)
+    assert isinstance(done.exception, ConfigError)
+    assert "is an input and would be overwritten" in str(done.exception)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before

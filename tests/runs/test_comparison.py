@@ -87,9 +87,9 @@ def test_opposite_differences_of_g_s_and_d_are_told(
     b, a = with_scores(runs[0], planted(1, 1.0, 1.5)), with_scores(runs[1], planted(2, 4.0, 0.6))
     result = gest_dataset.compare([b, a], by_template=False)
     (one,) = result.differences
-    assert one.effect_size is not None
-    assert one.comparison.difference > 0 > one.effect_size.high
-    assert one.p_holm_effect_size == one.effect_size.p_value
+    assert one.second is not None
+    assert one.comparison.difference > 0 > one.second.high
+    assert one.p_holm_second == one.second.p_value
     assert one.disagreement() == "g_s and d disagree: g_s is higher than the baseline's, d is lower."
     command._show(result)
     text = " ".join(capsys.readouterr().out.split())
@@ -142,7 +142,8 @@ def test_units_are_resampled_together(monkeypatch: pytest.MonkeyPatch, tmp_path:
     )
     units = [target[name] for name in sides[0].table["id"].to_pylist()]
     assert len(set(units)) < len(units)
-    assert found.comparison == statistics.compare("icat", a, b, units=units)
+    assert found.comparison.samples_needed == statistics.compare("icat", a, b, units=units).samples_needed
+    assert found.second == statistics.compare("ss", a, b, units=units)
 
     def unreachable(config: str) -> None:
         raise SourceError("no network")

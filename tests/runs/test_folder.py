@@ -22,7 +22,7 @@ from filelock import FileLock
 import gest_dataset
 from gest_dataset import progress
 from gest_dataset.data.folder import read_parquet
-from gest_dataset.errors import DataError, OutputError
+from gest_dataset.errors import DataError, GestError, OutputError
 from gest_dataset.models.forward_passes import LanguageModelScorer
 from gest_dataset.runs import find_runs, read_run
 from gest_dataset.runs.folder import (
@@ -132,6 +132,33 @@ def test_a_kill_while_a_file_is_written(bert: str, tmp_path: Path, file: str, af
     run(bert, path)
     read_run(path)
     assert {one.name for one in path.iterdir()} == FILES
+
+
+def test_a_damaged_manifest_does_not_stop_a_resume(bert: str, tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    process, _ = killing.start(bert, path, killing.slowly, 0.02)
+    killing.wait_for_rows(path / CACHE, 20)
+    process.kill()
+    process.join()
+    cached = killing.rows(path / CACHE)
+    (path / "run.json").write_text("{")
+    with pytest.raises(DataError, match="cannot be read"):
+        run(bert, path, limit=9)
+    assert killing.rows(path / CACHE) == cached
+    scores = run(bert, path)
+    assert_same(scores, gest_dataset.score(bert, "en", device="cpu", batch_tokens=40))
+
+
+@pytest.mark.parametrize("file", sorted(FILES))
+def test_a_damaged_run_is_written_again(bert: str, path: Path, finished: Path, file: str) -> None:
+    damaged = (path / file).read_bytes().replace(b"s", b"t", 1)
+    damaged = b"{" if file == "run.json" else damaged
+    (path / file).write_bytes(damaged)
+    with pytest.raises(GestError):
+        run(bert, path, limit=8)
+    assert (path / file).read_bytes() == damaged
+    run(bert, path, limit=9)
+    assert read_run(path).table.equals(read_run(finished).table)
 
 
 def test_another_process_is_refused(bert: str, tmp_path: Path) -> None:
@@ -287,6 +314,7 @@ def test_python_commands() -> None:
         ("a/checkpoint-500", None, None, "a--checkpoint-500"),
         ("tiny.gguf", None, None, "tiny"),
         ("published:google", None, None, "published-google"),
+        ("../../x", None, None, "_--..--x"),
     ],
 )
 def test_default_folders(

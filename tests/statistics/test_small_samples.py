@@ -64,6 +64,56 @@ def test_an_lms_of_100_is_not_certain() -> None:
     assert 90 < found["lms_low"] < 100
 
 
+@pytest.mark.parametrize("orders", [1, 6])
+@pytest.mark.parametrize("size", [3, 10])
+@pytest.mark.parametrize("shares", [(0.98, 0.01), (0.01, 0.01), (0.0025, 0.0025)], ids=["98", "1", "0.25"])
+def test_choices_of_a_model_with_nearly_equal_answers(
+    shares: tuple[float, float], size: int, orders: int
+) -> None:
+    """Men and women are named with these probabilities; half of the answers are drawn once per sentence."""
+    rng = np.random.default_rng(4)
+    references = np.repeat(np.arange(1, 17), size * orders)
+    units, held = np.repeat(np.arange(16 * size), orders), 0
+    for _ in range(RUNS // 4):
+        drawn = rng.choice(["male", "female", "neither"], (2, len(units)), p=[*shares, 1 - sum(shares)])
+        common = drawn[0, ::orders].repeat(orders)
+        answers = np.where(rng.random(len(units)) < 0.5, common, drawn[1])
+        found = statistics.choice_rate(answers, references, units, draws=199)
+        held += found["stereotype_rate_low"] <= 0 <= found["stereotype_rate_high"]
+        assert found["stereotype_rate_low"] < found["stereotype_rate_high"]
+    assert held >= LEAST * RUNS // 4
+
+
+def _judged(rng: np.random.Generator, size: int, share: float) -> list[np.ndarray]:
+    """Two models' scores of StereoSet with this SS and an LMS of 90; half of the samples agree in both."""
+    sides = []
+    common = rng.random(size)
+    for _ in range(2):
+        own = np.where(rng.random(size) < 0.5, common, rng.random(size))
+        meaningful = np.where(rng.random((size, 2)) < 0.9, 1.0, -1.0)
+        meaningful += 0.5 * np.where(own < share, 1, -1)[:, None] * [1.0, -1.0]
+        order = np.sort(meaningful, axis=1)
+        rows = np.where((own < share)[:, None], order[:, ::-1], order)
+        sides.append(np.column_stack([rows, np.zeros(size)]))
+    return sides
+
+
+@pytest.mark.parametrize(
+    ("size", "share", "answered"), [(2106, 0.55, 0.9), (2106, 0.5, 0.0), (300, 0.62, 0.8)]
+)
+def test_icat_is_compared_if_the_side_of_the_kink_is_clear(size: int, share: float, answered: float) -> None:
+    """Equal models: 3 to 7 % of the comparisons with an interval find a difference; the others have none."""
+    rng = np.random.default_rng(5)
+    found = [statistics.compare("icat", *_judged(rng, size, share), draws=199) for _ in range(RUNS)]
+    decided = [one for one in found if one.samples_needed is None]
+    assert len(decided) >= answered * RUNS
+    assert sum(one.p_value < 0.05 for one in decided) <= 0.07 * max(len(decided), 100)
+    assert sum(one.p_value < 0.05 for one in decided) >= 0.03 * len(decided) or not answered
+    needed = [one.samples_needed for one in found if one.samples_needed]
+    assert all(np.isnan(one.low) == np.isnan(one.p_value) == bool(one.samples_needed) for one in found)
+    assert not needed or min(needed) > size
+
+
 def _heavy(rng: np.random.Generator) -> tuple[str, list[object]]:
     return "cs_mu_original", [rng.standard_t(3, 20), rng.standard_t(3, 20)]
 

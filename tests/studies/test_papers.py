@@ -12,9 +12,9 @@ import pytest
 
 from gest_dataset import cli, published, studies
 from gest_dataset.cli import LINES
+from gest_dataset.published.released import Released
 from gest_dataset.studies import papers
 from gest_dataset.studies.papers import agrees, load_papers, run_checks
-from gest_dataset.studies.released import Released
 from tests.conftest import ROOT
 from tests.support.modules import load_script
 from tests.support.outside import needs, require

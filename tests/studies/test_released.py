@@ -18,8 +18,8 @@ from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError
 from gest_dataset.probes.stereoset import METHODS
 from gest_dataset.published import load
+from gest_dataset.published.released import PINNED, Released
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.released import PINNED, Released
 from tests.studies.planting import cells, value
 
 pytestmark = pytest.mark.usefixtures("mirror")

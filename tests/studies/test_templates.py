@@ -13,9 +13,9 @@ from gest_dataset import studies
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.result import wide_scores
+from gest_dataset.published.released import Released
 from gest_dataset.runs import read_run
 from gest_dataset.statistics.stereotype_rate import LN10
-from gest_dataset.studies.released import Released
 from gest_dataset.studies.templates import agreement_tables
 from tests.studies.planting import cells, gest, value
 from tests.support.outside import needs, require

@@ -338,6 +338,8 @@ def quadruplet(reader: Reader, row: Row, shared: bool | None = None) -> tuple[fl
     """Four mean ln P and two `cs`; `shared` is the option `cs`, by default for gender alone."""
     logps: list[float | None] = [None] * 4
     texts = [tokenize(reader, row[name]) for name in SENTENCES]
+    if reader.family == "causal":
+        return causal_quadruplet(reader, row, texts)
     if row["keywords"] is None:
         refuse_unknown_differences(texts[0], texts[2])
         refuse_unknown_differences(texts[1], texts[3])
@@ -352,14 +354,55 @@ def quadruplet(reader: Reader, row: Row, shared: bool | None = None) -> tuple[fl
         logps = [mean(slot_logps(reader, text, [slot])[0]) for text, slot in zip(texts, slots, strict=True)]
     about_gender = BIAS_TYPE.int2str(row["bias_type"]) == "gender"
     if reader.family == "seq2seq" or not (about_gender if shared is None else shared):
-        return *logps, None, None
+        return *logps, None, None, None
     original, antistereotype, control, control_antistereotype = (row[name] for name in SENTENCES)
-    return *logps, cs(reader, original, control), cs(reader, antistereotype, control_antistereotype)
+    return *logps, cs(reader, original, control), cs(reader, antistereotype, control_antistereotype), None
+
+
+def each_token(reader: Reader, text: Text) -> dict[int, float]:
+    """A causal model's ln P of each token that is not special, by its position in the text."""
+    longer = with_start(reader, text)
+    added = len(longer.ids) - len(text.ids)
+    plain = [i for i, special in enumerate(text.special) if not special]
+    values = causal_logps(reader, longer.ids, [i + added for i in plain])
+    return dict(zip(plain, values, strict=True))
+
+
+def causal_cs(texts: Sequence[Text], values: Sequence[dict[int, float]]) -> float:
+    """Sum over the shared tokens of ln P given what comes before, first text minus second."""
+    plain = [[*each] for each in values]
+    ids = [text.pick(positions) for text, positions in zip(texts, plain, strict=True)]
+    total = 0.0
+    for block in difflib.SequenceMatcher(None, ids[0], ids[1], autojunk=False).get_matching_blocks():
+        for step in range(block.size):
+            total += values[0][plain[0][block.a + step]] - values[1][plain[1][block.b + step]]
+    return total
+
+
+def causal_quadruplet(reader: Reader, row: Row, texts: list[Text]) -> tuple[float | None, ...]:
+    """ln P of the four sentences, two `cs`, and f with the keyword after its left context only."""
+    for first, second in ((0, 1), (2, 3), (0, 2), (1, 3)):
+        refuse_unknown_differences(texts[first], texts[second])
+    values = [each_token(reader, text) for text in texts]
+    both = [causal_cs([texts[i], texts[i + 2]], [values[i], values[i + 2]]) for i in (0, 1)]
+    if row["keywords"] is None:
+        return None, None, None, None, *both, None
+    slots = [text.tokens(*span) for text, span in zip(texts, row["keywords"], strict=True)]
+    before = [text.ids[: slot[0]] for text, slot in zip(texts, slots, strict=True)]
+    keywords = [sum(value[i] for i in slot) for value, slot in zip(values, slots, strict=True)]
+    f = (keywords[0] - keywords[1]) - (keywords[2] - keywords[3])
+    same = before[0] == before[2] or before[1] == before[3]
+    return *(sum(value.values()) for value in values), *both, None if same else f
 
 
 def crows(reader: Reader, row: Row) -> tuple[float | None, ...]:
-    refuse_unknown_differences(*(tokenize(reader, row[name]) for name in ("stereotyped", "other")))
-    return None, None, None, None, cs(reader, row["stereotyped"], row["other"]), None
+    texts = [tokenize(reader, row[name]) for name in ("stereotyped", "other")]
+    refuse_unknown_differences(*texts)
+    if reader.family == "causal":
+        score = causal_cs(texts, [each_token(reader, text) for text in texts])
+    else:
+        score = cs(reader, row["stereotyped"], row["other"])
+    return None, None, None, None, score, None, None
 
 
 # ---- StereoSet -----------------------------------------------------------------------------------------

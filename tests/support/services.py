@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +18,7 @@ def slovak(text: str) -> str:
     return f"Preklad: {text[::-1]}"
 
 
-DIES, HANGS, HALF = "dies", "hangs", "half an answer"
+DIES, HANGS, HALF, ENDLESS = "dies", "hangs", "half an answer", "an endless answer"
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,12 @@ def serving(translate: Callable[[Request], Answer]) -> Iterator[Server]:
                 self.send_header("Content-Length", "1000")
                 self.end_headers()
                 self.wfile.write(b'{"choices": [{"index": 0, "mess')
+            if how == ENDLESS:
+                self.send_response(200)
+                self.end_headers()
+                with suppress(ConnectionError):
+                    while not server.stopping.is_set():
+                        self.wfile.write(bytes(1 << 20))
 
         def log_message(self, *_: object) -> None:
             pass

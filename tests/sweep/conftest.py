@@ -23,10 +23,10 @@ def environment() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Two masked models, a causal one, and one whose weights are damaged."""
+    """Two masked models, a causal one, an encoder-decoder, and one whose weights are damaged."""
     folder = tmp_path_factory.mktemp("models")
     found = {name: bred(folder / name, seed=seed) for seed, name in enumerate(("one", "two", "broken"))}
-    found["causal"] = bred(folder / "causal", "gpt2")
+    found |= {"causal": bred(folder / "causal", "gpt2"), "spans": bred(folder / "spans", "t5")}
     (found["broken"] / "model.safetensors").write_bytes(b"damaged")
     return found
 

@@ -82,6 +82,18 @@ def test_the_tables_have_the_numbers_of_the_runs(swept: tuple[Path, list[Cell]])
     assert list(lines[0]) == list(COLUMNS)
 
 
+def test_a_difference_of_g_s_that_d_contradicts_is_marked(swept: tuple[Path, list[Cell]]) -> None:
+    folder, cells = swept
+    lines = read_lines(cells, folder)
+    differences, notes = leaderboard.compare_models(lines, folder)
+    mark = "d differs in the opposite direction"
+    for sign in (1, -1):  # d as g_s, and d against g_s
+        for line in lines:
+            line["d"] = sign * math.log(line["value"])
+        text = render_page("title", lines, differences, notes, ())
+        assert text.count(mark) == (0 if sign > 0 else len(differences))
+
+
 def test_cells_without_a_score_have_a_reason(swept: tuple[Path, list[Cell]]) -> None:
     folder, cells = swept
     others = [

@@ -108,7 +108,7 @@ def test_a_label_names_a_model_that_is_listed_twice() -> None:
 def test_a_served_model_has_no_settings_for_loaded_models() -> None:
     entry = {"model": "big", "endpoint": "http://host:8000/v1/", "tokenizer": "t", "connections": 4}
     given = {"dtype": "float16", "null": 2, "batch_tokens": 9, "quantization": "4bit", "gpus": 1}
-    (model,) = parse(models=[entry], limit=5, trust_remote_code=True, **given).models
+    (model,) = parse(models=[entry], limit=5, **given).models
     assert (model.endpoint, model.tokenizer, model.connections) == ("http://host:8000", "t", 4)
     assert (model.dtype, model.null, model.gpus, model.limit) == ("auto", 0, None, 5)
 

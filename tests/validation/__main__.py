@@ -33,8 +33,7 @@ def main() -> int:
     models = quick_models
     if not arguments.quick:
         models = [train_world_model(plan, FULL.words, arguments.seed) for plan in FULL.models]
-        assert FULL.keywords is not None
-        models.append(train_keyword_model(FULL.keywords, arguments.seed))
+        models += [train_keyword_model(recipe, arguments.seed) for recipe in FULL.keywords]
     for model in models:
         for check in model_checks(model):
             typer.echo(check)

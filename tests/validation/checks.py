@@ -56,7 +56,8 @@ def model_checks(model: Model) -> Iterator[Check]:
         scores = compute_scores(model.loaded, data.request)
         readings = model.readings[name]
         if data.quadruplets:
-            yield from control_checks(name, data.quadruplets, readings, *_ss(data.quadruplets, scores))
+            where = f"{model.name}, {name}"
+            yield from control_checks(where, data.quadruplets, readings, *_ss(data.quadruplets, scores))
         else:
             yield from _template_checks(model, name, scores, readings)
 
@@ -154,7 +155,7 @@ def control_checks(
     pearson, slope = fit(planted, measured)
     yield check("Pearson of ss and planted", pearson, LEAST_PEARSON, math.inf)
     yield check("slope of ss over planted", slope, *LEARNT_SLOPE)
-    if name == "artefact":
+    if name.endswith("artefact"):
         for side in ("original", "control"):
             yield check(f"ss of the {side} group above 0", result[f"ss_mu_{side}_low"], 0, math.inf)
     else:

@@ -59,11 +59,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Size:
-    """The models of a validation, the verbs per stereotype, and the recipe for the control sets."""
+    """The models of a validation, the verbs per stereotype, and the recipes for the control sets."""
 
     models: Sequence[Plan]
     words: int
-    keywords: Recipe | None = None
+    keywords: Sequence[Recipe] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _read_sizes() -> dict[str, Size]:
         for entry in size["models"]:
             limits = {"limits": Limits(**entry["limits"])} if "limits" in entry else {}
             plans.append(Plan(**{**entry, "recipe": Recipe(**entry["recipe"]), **limits}))
-        keywords = Recipe(**size["keywords"]) if "keywords" in size else None
+        keywords = [Recipe(**recipe) for recipe in size.get("keywords", ())]
         sizes[name] = Size(plans, size["words"], keywords)
     return sizes
 
@@ -137,7 +137,7 @@ def train_keyword_model(recipe: Recipe, seed: int) -> Model:
         questions = [question for quad in quadruplets for question in quad.questions]
         rows = quadruplet_rows(quadruplets, keyword_set.name)
         data[keyword_set.name] = Data(rows, questions, quadruplets=quadruplets)
-    return _train("keywords-masked", gaps, recipe, data, Limits(), seed)
+    return _train(f"keywords-{recipe.kind}", gaps, recipe, data, Limits(), seed)
 
 
 def _train(

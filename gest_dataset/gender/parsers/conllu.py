@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.gender.tokens import Token, Tree
+from gest_dataset.storage import read_bytes
 
 _COLUMNS = 10
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -100,7 +101,7 @@ def normalized(text: str) -> str:
 def read_file(path: Path) -> dict[str, str]:
     """The parses of the sentences, paragraphs and documents in a file, by their `# text =`."""
     try:
-        content = path.read_text(encoding="utf-8-sig")
+        content = read_bytes(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"The CoNLL-U file {path} cannot be read: {error}.") from error
     parses: dict[str, str] = {}

@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from datasets import Dataset
 
@@ -24,12 +25,14 @@ from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
 from gest_dataset.models.served.model import connect
+from gest_dataset.probes.choice import HELD_OUT, HELD_OUT_ANSWERS
 from gest_dataset.probes.prompts import CUT, Answer, Prompt
 from gest_dataset.progress import ProgressBar
 from gest_dataset.runs.folder import RunResult, new_manifest, open_run, python_command, read_run
 from gest_dataset.runs.manifest import ANSWERS
 from gest_dataset.statistics.choice_rate import choice_rate_of_shares, repeat_variance
 from gest_dataset.statistics.masculine_rate import unknown_bounds
+from gest_dataset.statistics.proportions import proportion
 from gest_dataset.statistics.sequential import looks, stratified_order, stretch
 from gest_dataset.version import __version__
 
@@ -103,6 +106,9 @@ class Answers(RunResult):
         stereotypes, ids, prompts = (self.table[name].to_pylist() for name in ("stereotype", "id", "prompt"))
         if has_genders:
             result |= unknown_bounds(readings, stereotypes)
+        else:
+            for name, number in HELD_OUT.items():
+                result |= proportion(name, np.arange(HELD_OUT_ANSWERS) < number, None)
         shares = [dict(entry) for entry in self.table["shares"].to_pylist()]
         if any(shares):
             result["by_probability"] = choice_rate_of_shares(shares, stereotypes, ids)
@@ -232,7 +238,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
                 "tokens_in": sum(answer.tokens_in for answer in sent.values()),
                 "tokens_out": sum(answer.tokens_out for answer in sent.values()),
                 "cost": sum(map(settings.cost, sent.values())),
-                "notes": [],
+                "notes": [*chat_model.notes],
                 "seconds": time.perf_counter() - start,
                 "gest_dataset": __version__,
                 **({"stopped": stopped} if settings.stop_early else {}),

@@ -1,13 +1,17 @@
 """The HTTP client of all served models: JSON over libcurl, with retries; no message contains the API key."""
 
 import json
+import logging
 import os
 import re
 import ssl
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from ipaddress import ip_address
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -22,25 +26,31 @@ try:
 except ImportError:  # of the extra "served"; `open_client` says so
     pycurl = None
 
+logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 KEY = "GEST_ENDPOINT_KEY"
 RESUME = "Answers so far are cached: rerun the same command to resume."
 RETRY = RetryPolicy()
 CONNECT_TIMEOUT, TIMEOUT = 10.0, 600.0  # seconds
+# The most that a request may take with its retries and their delays, and the most that is read of a reply
+LONGEST_REQUEST, LARGEST_REPLY = 1800.0, 64 << 20  # seconds, bytes
 _UNREACHABLE_RETRIES = 3
 _UNSUPPORTED = {400, 404, 405, 422, 501}
 _BUSY = {408, 429, 500, 502, 503, 504}
 _MESSAGE_LENGTH = 300
 _PLAIN = re.compile(r"[!-~]*")  # ASCII without spaces
 _API_PATH = re.compile(r"(/v1(/models|(/chat)?/completions)?)?/*$")
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 # Seconds between two collections of results: one commit then covers many answers
 _COLLECT = 0.02
 
 
 class UnsupportedError(ScoringError):
     """The server does not support a request."""
+
+
+class InvalidReplyError(ScoringError):
+    """A reply is not JSON, or has values that cannot be."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,9 @@ class Client:
             rejected = f"{self.address} rejected the API key (status {status})"
             raise ModelError(f"{rejected}: {message}\nSet {KEY} to a valid key.")
         kind = UnsupportedError if status in _UNSUPPORTED else ScoringError
-        problem = "invalid JSON" if status == 200 else f"status {status}"
+        problem = f"status {status}"
+        if status == 200:
+            kind, problem = InvalidReplyError, "invalid JSON"
         raise kind(f"{self.address} answered {path} with {problem}: {message}\n{RESUME}")
 
     def try_request(self, path: str, body: Any = None) -> Any:
@@ -135,21 +147,30 @@ class Client:
             curl.setopt(pycurl.HTTPGET, 1)
         else:
             curl.setopt(pycurl.POSTFIELDS, body)
-        attempt = 0
+        attempt, seconds = 0, 0.0
         while True:
-            last = attempt == RETRY.retries or self.stopped.is_set()
+            content = bytearray()
+            curl.setopt(pycurl.WRITEFUNCTION, partial(_receive, content))
             retry_after = 0.0
+            problem: pycurl.error | None = None
             try:
-                content = curl.perform_rb()
-                status = curl.getinfo(pycurl.RESPONSE_CODE)
-                if last or status not in _BUSY:
-                    return status, content
+                curl.perform()
+                if (status := curl.getinfo(pycurl.RESPONSE_CODE)) not in _BUSY:
+                    return status, bytes(content)
                 retry_after = curl.getinfo(pycurl.RETRY_AFTER)
             except pycurl.error as error:
-                if last or attempt == _UNREACHABLE_RETRIES:
-                    reason = self._without_key(error.args[1])
-                    raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}") from error
-            time.sleep(RETRY.delay(attempt, retry_after))
+                problem = error
+            if len(content) > LARGEST_REPLY:
+                raise ScoringError(f"{self.address} sent more than {LARGEST_REPLY:,} bytes.\n{RESUME}")
+            delay = RETRY.delay(attempt, retry_after)
+            seconds += curl.getinfo(pycurl.TOTAL_TIME) + delay
+            retries = RETRY.retries if problem is None else _UNREACHABLE_RETRIES
+            if attempt >= retries or seconds > LONGEST_REQUEST or self.stopped.is_set():
+                if problem is None:
+                    return status, bytes(content)
+                reason = self._without_key(problem.args[1])
+                raise ScoringError(f"{self.address} does not answer: {reason}.\n{RESUME}") from problem
+            time.sleep(delay)
             attempt += 1
 
     def _connection(self) -> "pycurl.Curl":
@@ -162,7 +183,7 @@ class Client:
         curl.setopt(pycurl.CONNECTTIMEOUT_MS, int(CONNECT_TIMEOUT * 1000))
         curl.setopt(pycurl.TIMEOUT_MS, int(TIMEOUT * 1000))
         curl.setopt(pycurl.CAINFO, ssl.get_default_verify_paths().cafile or certifi.where())
-        if urlsplit(self.address).hostname in _LOOPBACK:
+        if is_loopback(self.address):
             curl.setopt(pycurl.PROXY, "")
         if threading.current_thread() is threading.main_thread():
             # a Python callback lets Ctrl-C interrupt a request
@@ -174,13 +195,30 @@ class Client:
         return text.replace(self.key, f"<{KEY}>") if self.key else text
 
 
+def _receive(content: bytearray, chunk: bytes) -> int | None:
+    """Add a chunk to the content of a reply; any number but its length makes libcurl stop."""
+    content += chunk
+    return -1 if len(content) > LARGEST_REPLY else None
+
+
 def open_client(url: str, connections: int) -> Client:
     """A client of the server at a URL; the API key comes from the environment."""
     import_extra("pycurl", "served")
     key = os.environ.get(KEY, "").strip()
     if not _PLAIN.fullmatch(key):
         raise SettingError(f"{KEY} contains spaces, line breaks or non-ASCII characters. Set it again.")
-    return Client(normalize_address(url), connections, key)
+    address = normalize_address(url)
+    if key and address.startswith("http:") and not is_loopback(address):
+        logger.warning("%s is sent unencrypted to %s. Use https if the server has it.", KEY, address)
+    return Client(address, connections, key)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is of this machine: `localhost`, a name below it, or an IP such as 127.0.0.2."""
+    name = (urlsplit(address).hostname or "").rstrip(".")
+    with suppress(ValueError):
+        return ip_address(name).is_loopback
+    return name == "localhost" or name.endswith(".localhost")
 
 
 def normalize_address(url: str) -> str:

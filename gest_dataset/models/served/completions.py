@@ -7,14 +7,15 @@ a server can return is detected with one request of each kind before a run.
 import difflib
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gest_dataset.errors import ModelError, ScoringError, convert_errors, describe_error
-from gest_dataset.models.served.client import Client, UnsupportedError
+from gest_dataset.models.served.client import Client, InvalidReplyError, UnsupportedError
 from gest_dataset.probes.queries import Query, Values
 
 COMPLETIONS = "/v1/completions"
@@ -26,6 +27,9 @@ _TOKEN_ID = "token_id:"  # prefix of a token that is given by its id
 _ZERO = -9999.0  # vLLM's log-probability of what is impossible
 # Two ways to one log-probability differ by rounding; after temperature or top_p they would differ by more
 _TOLERANCE = 0.02
+# In half precision, rounding also differs between a prompt in a batch and alone; other prompts differ by more
+_BATCH_TOLERANCE = 0.5
+CHECKED_PROMPTS = 8  # of the first batch
 
 
 @dataclass(frozen=True)
@@ -73,16 +77,43 @@ def request_values(
         body |= {"max_tokens": 1, "logprobs": able.top_tokens}
     body |= {"model": model, "prompt": prompts if len(prompts) > 1 else prompts[0]}
     choices = check_response(client.request(COMPLETIONS, body), model, client.address)
-    choices.sort(key=lambda choice: choice.get("index", 0))
-    if [choice.get("index", 0) for choice in choices] != list(range(len(items))):
-        raise ScoringError(f"{client.address} did not return one choice for each of {len(items)} prompts.")
+    one_each = f"{client.address} did not return one choice for each of {len(items)} prompts."
+    with convert_errors(lambda _: ScoringError(one_each)):
+        choices.sort(key=lambda choice: choice.get("index", 0))
+        if [choice.get("index", 0) for choice in choices] != list(range(len(items))):
+            raise ScoringError(one_each)
     problem = f"{client.address} did not return all log-probabilities"
-    with convert_errors(lambda error: UnsupportedError(f"{problem} ({describe_error(error)}).")):
+    with convert_errors(lambda error: InvalidReplyError(f"{problem} ({describe_error(error)}).")):
         pairs = zip(items, choices, strict=True)
-        values = [_values(item, choice["logprobs"], able, texts) for item, choice in pairs]
+        values = [_values(item, choice.get("logprobs"), able, texts) for item, choice in pairs]
         if not able.top_tokens and any(np.isnan(row).any() for row in values):
             raise ValueError("one is missing")
     return values
+
+
+def request_valid_values(
+    request: Callable[[Sequence[Item]], list[Values]], items: Sequence[Item], compare: bool = False
+) -> list[Values]:
+    """The values of some items; if some are invalid, each item is asked again, and may become NaN.
+
+    `compare` asks for each item alone in any case, and refuses a server that mixes up the items of a batch.
+    """
+    batch = None
+    with suppress(InvalidReplyError):
+        batch = request(items)
+    if batch is not None and not compare:
+        return batch
+    alone = []
+    for item in items:
+        try:
+            alone += request([item])
+        except InvalidReplyError:
+            alone.append(np.full(len(item.targets) or len(item.ids) - 1, np.nan))
+    for values, others in zip(alone, batch or alone, strict=True):
+        if not np.allclose(values, others, rtol=0, atol=_BATCH_TOLERANCE, equal_nan=True):
+            problem = "The server returns other log-probabilities for a prompt in a batch than for it alone"
+            raise ScoringError(f"{problem}. Use another server, or another version of it.")
+    return alone
 
 
 def check_response(response: Any, model: str, address: str) -> list[dict[str, Any]]:
@@ -98,15 +129,20 @@ def check_response(response: Any, model: str, address: str) -> list[dict[str, An
     return choices
 
 
-def _values(item: Item, logprobs: Mapping[str, Any], able: Capabilities, texts: Mapping[int, str]) -> Values:
+def _values(
+    item: Item, logprobs: Mapping[str, Any] | None, able: Capabilities, texts: Mapping[int, str]
+) -> Values:
     """The values of an item; NaN for a target that is not among the likeliest tokens."""
+    if not logprobs:
+        raise ValueError("there are none")
     if item.targets:
         tops = logprobs["top_logprobs"][0]
         if not tops:
             raise ValueError("`top_logprobs` is empty")
+        _check_certainty(list(tops.values()))
         by_id = any(token.startswith(_TOKEN_ID) for token in tops)
         names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "") for target in item.targets]
-        return np.array([_log_probability(tops.get(name)) for name in names])
+        return np.array([log_probability(tops.get(name)) for name in names])
     end = able.prefix_tokens + len(item.ids)
     tokens = logprobs["tokens"][able.prefix_tokens : end]
     ids = tuple(int(token.removeprefix(_TOKEN_ID)) for token in tokens if token.startswith(_TOKEN_ID))
@@ -115,13 +151,21 @@ def _values(item: Item, logprobs: Mapping[str, Any], able: Capabilities, texts: 
     numbers = logprobs["token_logprobs"][able.prefix_tokens + 1 : end]
     if len(numbers) < len(item.ids) - 1:
         raise ValueError("the text is incomplete")
-    return np.array([_log_probability(number) for number in numbers])
+    _check_certainty(numbers)
+    return np.array([log_probability(number) for number in numbers])
 
 
-def _log_probability(value: Any) -> float:
+def _check_certainty(log_probabilities: Sequence[float]) -> None:
+    """Refuse several tokens with a probability of 1."""
+    if len(log_probabilities) > 1 and not any(log_probabilities):
+        raise ValueError("it is certain of every token")
+
+
+def log_probability(value: Any) -> float:
+    """A log-probability that a server returned: NaN if it is missing, an error if it is impossible."""
     number = math.nan if value is None else float(value)
     if number > 1e-3:
-        raise ScoringError(f"The server returned the impossible log-probability {value!r}.")
+        raise ValueError(f"it returned the impossible log-probability {value!r}")
     return -math.inf if number <= _ZERO else number
 
 
@@ -152,10 +196,16 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         prefix_tokens=max(0, counted - len(context.ids)), context_length=entry.get("max_model_len")
     )
 
+    reasons: list[str] = []
+
     def attempt(item: Item, **changes: Any) -> Values | None:
         try:
             return request_values(client, model, replace(able, **changes), [item], {})[0]
-        except UnsupportedError:  # servers also ignore options that they do not support
+        except (
+            UnsupportedError,
+            InvalidReplyError,
+        ) as error:  # servers also ignore options that they do not support
+            reasons.append(describe_error(error))
             return None
 
     named = attempt(context, named_tokens=True)
@@ -165,8 +215,10 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     if named is None and full is None:
         top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
         if not top:
-            problem = f"{client.address} returns no log-probabilities for {model!r}"
-            raise ModelError(f"{problem}. Enable them (docs/endpoints.md); `gest ask` works without them.")
+            problem = f"{client.address} returns no log-probabilities for {model!r} that can be used"
+            raise ModelError(
+                f"{problem} ({reasons[-1]}). Enable them (docs/endpoints.md); `gest ask` works without them."
+            )
     if named is not None and full is not None and abs(named[0] - full[-2]) > _TOLERANCE:
         both = f"{named[0]:.4f} and {full[-2]:.4f}"
         problem = f"{client.address} returns two log-probabilities for one token: {both}"
@@ -189,7 +241,8 @@ def make_plan(
 ) -> tuple[list[Item], list[list[tuple[Item, int]]]]:
     """The distinct items to ask for, and for each query the items and indices of its values.
 
-    A query at one position asks for some tokens after a context, any other one for a whole text. A server
+    A query at one position asks for some tokens after a context, any other one for a whole text. Placebo
+    words are asked for where that needs no other request: beside the words of a contrast. A server
     that supports only one of them gets the other in its place: ln P(t | c) is also the last value of the text
     (c, t), and a text is also as many contexts as it has tokens.
     """
@@ -200,7 +253,10 @@ def make_plan(
         contrast = len(set(query.positions)) == 1
         by_context = not able.full_texts or (contrast and able.named_tokens)
         lookups.append([])
-        for position, target in zip(query.positions, query.targets, strict=True):
+        pairs = list(zip(query.positions, query.targets, strict=True))
+        if able.named_tokens and not query.normalise:
+            pairs += [(query.placebo_position, token) for token in query.placebo]
+        for position, target in pairs:
             ids = query.input_ids[: position + 1]
             if by_context:
                 index = targets[ids].setdefault(target, len(targets[ids]))

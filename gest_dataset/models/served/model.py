@@ -1,9 +1,10 @@
 """A model behind a server: log-probabilities from completions, answers from chat completions."""
 
+import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ import numpy as np
 from transformers import AutoTokenizer
 
 from gest_dataset.cache import ResponseCache, cache_key
-from gest_dataset.errors import ModelError, OutputError, ScoringError, convert_errors, describe_error
+from gest_dataset.errors import ModelError, OutputError, convert_errors, describe_error
 from gest_dataset.models.base import CONNECTIONS, LogProbs, Passes, Sampling
 from gest_dataset.models.identity import TEXTS, tokenizer_fingerprint
 from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.models.served import completions
-from gest_dataset.models.served.client import Client, UnsupportedError, open_client
+from gest_dataset.models.served.client import Client, InvalidReplyError, UnsupportedError, open_client
 from gest_dataset.models.served.completions import Capabilities, Item
 from gest_dataset.probes.probe import Probe
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
@@ -31,6 +32,8 @@ CHAT = "/v1/chat/completions"
 _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
+_MOST_TOKENS = 2**31  # in a text
+_MOST_MASS = 1.01  # the sum of probabilities, with rounding
 _DRIFT = 0.05  # nats: values of one model differ by rounding, those of another one by more
 # More texts than identity.TEXTS (which cannot change, as hashes depend on it) to compare tokenizers on
 _MORE_TEXTS = (
@@ -53,6 +56,7 @@ class ServedModel:
     kind: str = "causal"
     revision: None = None
     device: None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def _tokenizer(self) -> tuple[Any, list[str]]:
@@ -98,6 +102,7 @@ class ServedModel:
             start_id=start[1] if start else None,
             end_id=self.tokenizer.eos_token_id,
             rules=rules,
+            most_placebo=completions.MAX_NAMED - 2,  # beside the two words
         )
 
     def log_probs(
@@ -106,7 +111,7 @@ class ServedModel:
         able = self.capabilities
         items, sources = completions.make_plan(queries, able)
         values = self._item_values(items, name, cache)
-        reason, notes = "the server's value is not finite", [*self._tokenizer[1]]
+        reason, notes = "the server returned no valid log-probability", [*self._tokenizer[1]]
         if able.prefix_tokens:
             notes.append(f"the server puts {able.prefix_tokens} token(s) of its own before the ids")
         if able.top_tokens:
@@ -141,17 +146,27 @@ class ServedModel:
             usable = [text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text]
             texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
 
-        def send(client: Client, batch: list[Item]) -> list[Values]:
-            return completions.request_values(client, self.name, self.capabilities, batch, texts)
+        def send(client: Client, batch: list[Item], compare: bool = False) -> list[Values]:
+            request = partial(completions.request_values, client, self.name, self.capabilities)
+            return completions.request_valid_values(lambda some: request(some, texts), batch, compare)
 
-        bar = ProgressBar(len(items), "prompts", len(values), name)
-        batches = completions.make_batches(missing, self.capabilities)
-        with bar, closing(self.client.map(send, batches)) as completed:
-            for results in completed:
-                new = {i: v for batch, vs in results for i, v in zip(batch, vs, strict=True)}
-                cache.put({keys[item]: value.tolist() for item, value in new.items()})
-                values |= new
-                bar.update(len(new))
+        def store(results: Sequence[tuple[list[Item], list[Values]]]) -> None:
+            new = {item: value for batch, some in results for item, value in zip(batch, some, strict=True)}
+            cache.put({keys[item]: value.tolist() for item, value in new.items()})
+            values.update(new)
+            bar.update(len(new))
+
+        with ProgressBar(len(items), "prompts", len(values), name) as bar:
+            first = next(completions.make_batches(missing, self.capabilities), [])[
+                : completions.CHECKED_PROMPTS
+            ]
+            if len(first) > 1:
+                store([(first, send(self.client, first, compare=True))])
+            missing = [item for item in missing if item not in values]
+            batches = completions.make_batches(missing, self.capabilities)
+            with closing(self.client.map(send, batches)) as completed:
+                for results in completed:
+                    store(results)
         return values
 
     def generate(
@@ -160,9 +175,15 @@ class ServedModel:
         length_name, top = self.chat_format
         sampling = replace(sampling, top=min(sampling.top, top))
 
-        def send(client: Client, prompt: Prompt) -> Answer:
-            response = client.request(CHAT, chat_body(self.name, prompt, sampling, length_name))
-            return parse_chat(response, self.name, client.address)
+        def send(client: Client, prompt: Prompt, retries: int = 1) -> Answer:
+            try:
+                response = client.request(CHAT, chat_body(self.name, prompt, sampling, length_name))
+                choices = completions.check_response(response, self.name, client.address)
+                return parse_chat(choices[0] if choices else {}, response.get("usage") or {})
+            except InvalidReplyError as error:
+                if retries:
+                    return send(client, prompt, retries - 1)
+                return Answer("", 0, 0, describe_error(error))
 
         return self.client.map(send, prompts)
 
@@ -224,24 +245,24 @@ def detect_chat_format(client: Client, model: str) -> tuple[str, int]:
     raise ModelError(f"{problem}\nUse a model with a chat template, or `gest score --endpoint`.")
 
 
-def parse_chat(response: Any, model: str, address: str) -> Answer:
-    """The answer in a chat completion, with its token counts and its likeliest first tokens."""
-    choices = completions.check_response(response, model, address)
-    choice = choices[0] if choices else {}
-    with convert_errors(
-        lambda error: ScoringError(f"{address} sent an unexpected response: {describe_error(error)}")
-    ):
-        message, usage = choice.get("message") or {}, response.get("usage") or {}
-        tokens = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+def parse_chat(choice: Mapping[str, Any], usage: Mapping[str, Any]) -> Answer:
+    """The answer in a choice, with its token counts and its likeliest first tokens."""
+    with convert_errors(lambda error: InvalidReplyError(f"the reply is invalid: {describe_error(error)}")):
+        tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        if not 0 <= min(tokens) <= max(tokens) < _MOST_TOKENS:
+            raise ValueError("impossible token counts")
+        message = choice.get("message") or {}
         content = message.get("content")  # a string, or a list of parts, some of which are texts
         parts = content if isinstance(content, list) else [content]
         texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
         text = "".join(text for text in texts if isinstance(text, str))
         reason = str(choice.get("finish_reason"))
         if not text.strip():
-            refusal = message.get("refusal") or ""
+            refusal = str(message.get("refusal") or "")
             return Answer(refusal, *tokens, FILTERED if refusal else _PROBLEMS.get(reason, EMPTY))
         tokens_of_answer = (choice.get("logprobs") or {}).get("content") or [{}]
         tops = tokens_of_answer[0].get("top_logprobs") or ()
-        top = tuple((str(entry["token"]), float(entry["logprob"])) for entry in tops)
+        top = tuple((str(one["token"]), completions.log_probability(one["logprob"])) for one in tops)
+        if not sum(map(math.exp, dict(top).values())) < _MOST_MASS:  # also if one is missing
+            raise ValueError("impossible log-probabilities")
         return Answer(text, *tokens, FILTERED if reason == "content_filter" else "", top)

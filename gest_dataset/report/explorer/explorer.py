@@ -71,6 +71,8 @@ def explorer_of(runs: Sequence[LabelledRun], verdicts: Sequence[RunVerdict]) -> 
         "has_ranks": any("feminine_ranks" in part for run in runs for part in run.templates.values()),
         "packed": pack(content),
         "script": Markup(Path(__file__).with_name("built.js").read_text(encoding="utf-8")),
+        # of the libraries in the script, whose licences ask for a notice in every copy
+        "licences": Path(__file__).with_name("licences.txt").read_text(encoding="utf-8"),
     }
 
 

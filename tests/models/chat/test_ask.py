@@ -272,6 +272,7 @@ def test_servers_that_cannot_chat() -> None:
     [
         ({"content": [{"type": "thinking"}, {"type": "text", "text": "(b)"}]}, "(b)", ""),
         ({"content": None, "refusal": "No, I won't."}, "No, I won't.", FILTERED),
+        ({"content": None, "refusal": {"no": 1}}, "{'no': 1}", FILTERED),
         ({"content": None}, "", EMPTY),
         ({}, "", EMPTY),
     ],

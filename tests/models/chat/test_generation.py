@@ -88,3 +88,26 @@ def test_models_that_cannot_answer() -> None:
         gest_dataset.ask(str(zoo.directory("bert")))
     with pytest.raises(ModelError, match=r"an answer of 500 exceed .* --max-tokens"):
         gest_dataset.ask(chat_model(), limit=2, max_tokens=500)
+
+
+def test_dropout_is_off_while_answers_are_generated() -> None:
+    model, tokenizer = chat_model()
+    expected = answers_of((model, tokenizer), PROMPTS, Sampling(max_tokens=6))
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.5
+    assert answers_of((model.train(), tokenizer), PROMPTS, Sampling(max_tokens=6)) == expected
+    assert model.training, "the model of the caller is not changed"
+
+
+def test_generation_settings_are_part_of_a_run() -> None:
+    """Answers obey them: a penalty, suppressed tokens. Beams are not used."""
+    model, tokenizer = chat_model()
+    loaded = LoadedModel(model, tokenizer, "causal", "zoo")
+    before = loaded.settings(chat=True)
+    answers = answers_of((model, tokenizer), PROMPTS, Sampling(max_tokens=6, top=3))
+    model.generation_config.update(num_beams=4)
+    assert answers_of((model, tokenizer), PROMPTS, Sampling(max_tokens=6, top=3)) == answers
+    model.generation_config.update(num_beams=1, repetition_penalty=1.5, suppress_tokens=[0, 1])
+    assert loaded.settings(chat=True) != before
+    assert loaded.settings() == {name: before[name] for name in loaded.settings()}

@@ -76,6 +76,21 @@ def test_an_unreachable_server_is_tried_four_times(
         assert len(server.requests) == 4
 
 
+def test_a_request_ends_however_long_the_server_asks_to_wait(waits: list[float]) -> None:
+    later = (429, {"Retry-After": "86400"}, {"error": "later"})
+    raised = pytest.raises(ScoringError, match="status 429: later")
+    with serving(lambda request: later) as server, raised:
+        open_client(server.url, 1).request("/v1/x", {})
+    assert waits == [600, 600]
+
+
+@pytest.mark.parametrize("headers", [{"X-Long": "x" * 400_000}, {"Retry-After": "9" * 400_000}])
+def test_headers_without_end_are_refused(headers: dict[str, str], waits: list[float]) -> None:
+    raised = pytest.raises(ScoringError, match=r"does not answer: .*(larger than allowed|Too large)")
+    with serving(lambda request: (200, headers, {})) as server, raised:
+        open_client(server.url, 1).request("/v1/x", {})
+
+
 # ---- responses -------------------------------------------------------------------------------------------
 
 
@@ -281,3 +296,24 @@ def test_ctrl_c_interrupts_a_hanging_request(script_environment: Mapping[str, st
         asking.send_signal(signal.SIGINT)
         _, output = asking.communicate(timeout=15)
     assert "KeyboardInterrupt" in output
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        *((f"http://{name}:8000", True) for name in ("localhost", "LOCALHOST.", "a.localhost", "127.0.0.2")),
+        *((f"http://{name}", True) for name in ("[::1]", "[::1]:80")),
+        *((f"http://{name}", False) for name in ("10.0.0.1", "example.org", "localhost.org", "[::2]")),
+        ("https://example.org", True),
+    ],
+)
+def test_a_key_in_clear_text_is_a_warning(
+    url: str, here: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Except to this machine, whose names also bypass proxies."""
+    open_client(url, 1)
+    assert not caplog.text, "there is no key"
+    monkeypatch.setenv(http.KEY, "sk-secret")
+    open_client(url, 1)
+    assert ("is sent unencrypted" in caplog.text) != here
+    assert "sk-secret" not in caplog.text

@@ -14,6 +14,7 @@ from gest_dataset.errors import GestError, ModelError, OutputError, ScoringError
 from gest_dataset.models.score_run import Scores
 from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
+from gest_dataset.probes.queries import Placebo, pair_neighbours
 from tests.support import completions, zoo
 from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
 from tests.support.faults import EACH, fast_retries
@@ -22,7 +23,10 @@ from tests.support.services import Request, Server
 pytestmark = [
     pytest.mark.usefixtures("mirror", "one_thread"),
 ]
-CONFIGS = ("en", "sk_pairs", "stereoset_en_intrasentence", "stereoset_en_intersentence", "winobias_type1_dev")
+CONFIGS = (
+    *("en", "sk_pairs", "stereoset_en_intrasentence", "stereoset_en_intersentence", "winobias_type1_dev"),
+    *("stereoset_control_gender", "crows_gender"),
+)
 
 
 def score(server: Server, animal: str, config: str, **given: Any) -> Scores:
@@ -62,6 +66,33 @@ def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> No
             assert remote.metadata["device"] == "server"
 
 
+def test_placebo_words_are_asked_in_the_same_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a server that returns named tokens; the others have no band, and say so."""
+    fake = Placebo(tuple(range(20, 80)), tuple((i, i + 1) for i in range(59)))
+    counts, bands = [], []
+    for words in (None, fake):
+        monkeypatch.setattr("gest_dataset.probes.templates.placebo_words", lambda *_, w=words: w)
+        with served("gpt2") as server:
+            result = score(server, "gpt2", "en").result()
+            counts.append(sum(len(prompts(request)) for request in server.requests))
+            bands.append(result.get("placebo"))
+    assert counts[0] == counts[1]
+    local = gest_dataset.score(str(zoo.directory("gpt2")), "en").result()["placebo"]
+    assert bands == [None, pytest.approx(local, rel=1e-3)]
+    for dialect, config in ((ECHO, "en"), (VLLM, "sk_pairs")):
+        with served("gpt2", dialect) as server:
+            result = score(server, "gpt2", config).result()
+        assert "placebo" not in result
+        assert result["no_placebo"].startswith("a server is asked for placebo words in templates only")
+
+
+def test_a_request_names_a_limited_number_of_placebo_words() -> None:
+    lists = [range(300), range(200, 500)]
+    found = pair_neighbours(lists, served_completions.MAX_NAMED - 2)
+    assert found is not None
+    assert found.ids == (*range(49), *range(200, 249))
+
+
 def test_words_beyond_the_likeliest_tokens_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served_completions, "TOP_TOKENS", (400,))  # of a vocabulary of 700
     with served("gpt2", replace(TOP, likeliest=400)) as server:
@@ -89,8 +120,6 @@ def test_each_context_is_sent_once() -> None:
 
 def test_wrong_uses() -> None:
     with served("gpt2") as server:
-        with pytest.raises(SettingError, match="causal"):
-            score(server, "gpt2", "stereoset_control_gender")
         with pytest.raises(SettingError, match="null applies to loaded models only"):
             score(server, "gpt2", "en", null=1)
         with pytest.raises(ModelError, match="available models: tiny"):

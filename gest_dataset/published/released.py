@@ -1,4 +1,4 @@
-"""The authors' files of scores, for studies: in a user's folder, or the pinned ones.
+"""The authors' files of scores: in a user's folder, or the pinned ones.
 
 Names say what a file is about. A file that cannot be used is named in `notes`, with the reason; it does not
 stop the others.
