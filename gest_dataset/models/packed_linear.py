@@ -72,6 +72,7 @@ def packable_layers(model: Any) -> list[nn.Module]:
         for module in modules
         if type(module) in (nn.Linear, Conv1D)
         and module is not output  # rows of it are selected
+        and type(module.weight) is nn.Parameter  # not a quantised tensor
         and owners[id(module.weight)] == 1
         and module.weight.device.type == "cpu"
         and module.weight.dtype == torch.float32

@@ -180,10 +180,10 @@ def test_packaged_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def two_revisions(cached: Cached) -> str:
-    """A cached repository whose `first` revision is a GPT-2 and whose newest one is a BERT."""
+    """A cached repository whose `first` revision is a T5 and whose newest one is a BERT."""
     cached(zoo.directory("bert"), "somebody/model")
     folder = Path(constants.HF_HUB_CACHE) / "models--somebody--model"
-    shutil.copytree(zoo.directory("gpt2"), folder / "snapshots" / ("f" * 40))
+    shutil.copytree(zoo.directory("t5"), folder / "snapshots" / ("f" * 40))
     (folder / "refs" / "first").write_text("f" * 40)
     return "somebody/model"
 
@@ -193,11 +193,11 @@ def test_a_revision_is_one_commit(two_revisions: str, monkeypatch: pytest.Monkey
     assert (newest.name, newest.kind, newest.revision) == (two_revisions, "masked", COMMIT)
     assert (newest.from_hub, newest.requested_revision) == (True, None)
     first = load_model(two_revisions, Settings(device="cpu", revision="first"))
-    assert (first.kind, first.revision, first.requested_revision) == ("causal", "f" * 40, "first")
-    assert len(first.tokenizer) == len(zoo.load("gpt2")[1])
+    assert (first.kind, first.revision, first.requested_revision) == ("seq2seq", "f" * 40, "first")
+    assert len(first.tokenizer) == len(zoo.load("t5")[1])
     monkeypatch.setattr("gest_dataset.models.score.load_model", lambda *_, **__: pytest.fail("it is loaded"))
-    with pytest.raises(SettingError, match="this one is causal: somebody/model"):
-        gest_dataset.score(two_revisions, "slovak_gender", revision="first", device="cpu")
+    with pytest.raises(SettingError, match="this one is seq2seq: somebody/model"):
+        gest_dataset.score(two_revisions, "crows_gender", revision="first", device="cpu")
 
 
 @pytest.mark.parametrize("name", ["no/such/folder", "zzzz/qqqq"])

@@ -131,11 +131,11 @@ def test_finished_runs_with_other_settings_are_refused(
 
 @pytest.mark.parametrize("file", [MANIFEST, "result.json", "scores.parquet"])
 def test_a_damaged_cell_is_written_again(file: str, copied: Path, models: dict[str, Path]) -> None:
-    folder = copied / "runs" / "one" / "slovak_gender"
+    folder = copied / "runs" / "one" / "crows_gender"
     expected = read_run(folder).table
     (folder / file).write_bytes(b"{")
     cells, done = run(copied, models, "one")
-    assert done == [("one", ["slovak_gender"])]
+    assert done == [("one", ["crows_gender"])]
     assert {cell.status for cell in cells} == {DONE}
     assert read_run(folder).table.equals(expected)
 
