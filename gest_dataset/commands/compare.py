@@ -102,6 +102,16 @@ def _show(result: "ComparisonResult") -> None:
         _show_group(group)
     if len(rows) > 1:
         out.print(f"p is corrected for {len(rows)} comparisons (Holm).")
+    if result.languages:
+        title = "Source sentences that deviate most from their means over languages (standard deviations)"
+        columns = ("source", "stereotype", "language", "deviation")
+        lines = [
+            (one_line(row["source"]), row["stereotype"], row["language"], f"{row['deviation']:+.1f}")
+            for row in result.deviations
+        ]
+        show_table(title, columns, lines)
+        number = sum(row["stands_out"] for row in result.deviations)
+        out.print(f"{number or 'None'} of them stand{'s' * (number < 2)} out from all other sentences.")
 
 
 def _show_group(rows: "Sequence[Difference]") -> None:

@@ -22,7 +22,7 @@ from gest_dataset.runs.folder import Run, Runs, find_runs
 from gest_dataset.runs.manifest import ANSWERS, MANIFEST, Manifest
 from gest_dataset.statistics import Comparison, StereotypeDifference, compare_stereotypes, holm
 from gest_dataset.statistics import compare as compare_scores
-from gest_dataset.statistics.comparison import DRAWS
+from gest_dataset.statistics.comparison import DRAWS, LARGEST, language_deviations
 from gest_dataset.statistics.masculine_rate import UNKNOWN
 
 # What runs must have in common: entries of the manifest and of its settings, with their names in messages
@@ -85,12 +85,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config."""
+    """All differences; `unmatched` runs have no counterpart, `skipped` has the reason for each config.
+
+    `deviations` are the largest ones of single sources from their means over `languages`.
+    """
 
     differences: list[Difference]
     unmatched: list[Path] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
+    deviations: tuple[dict[str, Any], ...] = ()
 
     def notes(self) -> list[str]:
         """Lines about the runs that were not compared."""
@@ -268,7 +272,17 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
         pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
         names = (run.manifest.config, label, first)
         differences.append(paired_difference(measure, names, (), pairs, missing, details=True))
-    return ComparisonResult(with_holm(differences), languages=tuple(means))
+    return ComparisonResult(with_holm(differences), [], {}, tuple(means), _largest_deviations(wide))
+
+
+def _largest_deviations(wide: pd.DataFrame) -> tuple[dict[str, Any], ...]:
+    """The sources that deviate most from their means over languages, each in one language."""
+    deviations, limit = language_deviations(wide.to_numpy(), wide.index.get_level_values("stereotype"))
+    long = pd.DataFrame(deviations, wide.index, wide.columns[-deviations.shape[1] :]).stack()
+    long = long.rename_axis([*wide.index.names, "language"]).rename("deviation").reset_index()
+    long = long.sort_values("deviation", key=np.abs, ascending=False, kind="stable")
+    largest = long.drop_duplicates(["source", "stereotype"]).head(LARGEST)
+    return tuple(largest.assign(stands_out=largest["deviation"].abs() > limit).to_dict("records"))
 
 
 def _mean_of_sources(run: Run) -> "pd.Series[float]":

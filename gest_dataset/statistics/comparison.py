@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from gest_dataset.statistics import bootstrap, checks
 from gest_dataset.statistics.bootstrap import SEED, SmoothFunction, linear, of_ratios, one_stratum, resample
@@ -27,6 +28,9 @@ from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 # More than for an interval: a p-value is at least 2 / (draws + 1), and Holm multiplies it
 DRAWS = 10_000
+# Sentences that differ between languages: the largest deviations do not count for the distribution of the
+# others. With fewer sentences, more than 5 % of sets with heavy tails would have one that stands out
+LARGEST, MIN_SENTENCES = 10, 500
 # Of the means of (hit, counted)
 _RATE_CONTRAST = of_ratios(linear(MALE_MINUS_FEMALE), np.ones((len(STEREOTYPES), 1)))
 
@@ -315,3 +319,34 @@ def holm(p_values: Sequence[float]) -> list[float]:
     steps = np.maximum.accumulate((len(order) - np.arange(len(order))) * adjusted[order])
     adjusted[order] = np.minimum(steps, 1)
     return list(map(float, adjusted))
+
+
+def language_deviations(scores: Floats, stereotypes: Sequence[Any]) -> tuple[Floats, float]:
+    """Deviations of sentences from their means over languages, and the size above which one stands out.
+
+    `scores` (a row per sentence, a column per language) are centred within stereotypes and divided by the
+    language's standard deviation within stereotypes, since a model is more extreme in some languages. Of two
+    languages only the second has deviations; the first one's are the opposite.
+
+    The null is Student's t distribution through the median of the absolute deviations and the largest one of
+    the sentence after the first `LARGEST`. 0.2 % of sets from it have a deviation above the limit, so the
+    fit may be inexact. With few sentences the limit is infinite.
+    """
+    strata = checks.stereotype_codes("stereotypes", stereotypes)
+    means = bootstrap.sample_moments(bootstrap.stratify(scores, strata, len(STEREOTYPES))).mean
+    centred = scores - means[strata]
+    spread = np.sqrt((centred**2).sum(axis=0) / (len(scores) - len(np.unique(strata))))
+    scaled = centred / np.where(spread > 0, spread, 1.0)
+    deviations = scaled - scaled.mean(axis=1, keepdims=True)
+    if deviations.shape[1] == 2:
+        deviations = deviations[:, 1:]
+    sizes = np.abs(deviations)
+    n, middle = sizes.size, float(np.median(sizes))
+    if len(scores) < MIN_SENTENCES or middle == 0:
+        return deviations, math.inf
+    edge = np.sort(sizes.max(axis=1))[-LARGEST - 1]
+    freedom = 1 / np.linspace(0.001, 2, 2000)
+    larger = np.array([0.5, (LARGEST + 0.5) / n, 0.002 / n])  # the shares of larger deviations
+    at_middle, at_edge, at_limit = -special.stdtrit(freedom, larger[:, None] / 2)
+    ratio = np.interp(edge / middle, at_edge / at_middle, at_limit / at_middle, right=math.inf)
+    return deviations, middle * float(ratio)

@@ -1,10 +1,12 @@
-"""Comparing languages on the sources that all of them have."""
+"""Comparing languages on the sources that all of them have, and the sources that differ most."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -14,8 +16,10 @@ from gest_dataset import statistics
 from gest_dataset.commands import compare as command
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
-from gest_dataset.runs import read_run
+from gest_dataset.runs import comparison, read_run
 from gest_dataset.runs.folder import Run
+from gest_dataset.statistics.comparison import language_deviations
+from gest_dataset.storage import json_value
 from tests.support import zoo
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -90,6 +94,53 @@ def test_several_pairs_of_a_source_are_averaged(runs: dict[str, Run]) -> None:
     assert after.n == before.n == 80
     expected = (before.comparison.low, before.comparison.high)
     assert (after.comparison.low, after.comparison.high) == pytest.approx(expected)
+
+
+def level(run: Run, place: int) -> Run:
+    """Scores that are the source's own, the same in all languages but for loudness, level and noise."""
+    sources = sorted(by_source(run).index)
+    own = dict(zip(sources, np.random.default_rng(0).normal(size=len(sources)), strict=True))
+    noise = 0.3 * np.random.default_rng([1, place]).normal(size=len(run.table))
+
+    def scores(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.assign(log_ratio=5**place * (sources_of(run, frame).map(own) + place + noise))
+
+    return changed(run, scores)
+
+
+@pytest.mark.parametrize("languages", [LANGUAGES, LANGUAGES[:2]])
+def test_planted_sources_are_listed(
+    languages: tuple[str, ...],
+    runs: dict[str, Run],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sources = sorted(by_source(runs["sl"]).index)
+    sides = [level(runs[language], place) for place, language in enumerate(languages)]
+
+    def move(frame: pd.DataFrame) -> pd.DataFrame:
+        shift = 5 * 8.0 * (sources_of(runs["sl"], frame) == sources[33])
+        return frame.assign(log_ratio=frame["log_ratio"] - shift)
+
+    sides[1] = changed(sides[1], move)
+    few = gest_dataset.compare(sides)
+    assert (few.deviations[0]["source"], few.deviations[0]["language"]) == (sources[33], "sl")
+    assert few.deviations[0]["deviation"] < -2
+    sizes = [abs(row["deviation"]) for row in few.deviations]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len({row["source"] for row in few.deviations}) == 10
+    command._show(few)
+    assert "None of them stands out from all other sentences." in capsys.readouterr().out  # of so few
+    monkeypatch.setattr(
+        comparison, "language_deviations", lambda *given: (language_deviations(*given)[0], np.mean(sizes[:2]))
+    )
+    many = gest_dataset.compare(sides)
+    assert [row["stands_out"] for row in many.deviations] == [True] + 9 * [False]
+    command._show(many)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "1 of them stands out from all other sentences." in text
+    assert f"sl {few.deviations[0]['deviation']:+.1f}" in text
+    assert json.loads(json.dumps(json_value(command._to_json(many))))["deviations"] == list(many.deviations)
 
 
 def test_what_cannot_be_compared(runs: dict[str, Run]) -> None:
