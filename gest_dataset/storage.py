@@ -36,8 +36,7 @@ _LARGEST, _MOST_VALUES, _DEEPEST = 1 << 30, 100_000, 100
 def folder_lock(folder: Path) -> Iterator[None]:
     """Lock a folder while this process writes to it."""
     with file_lock(folder / LOCK, f"Another process is writing to {folder}"):
-        for partial in folder.rglob(f".*{_PARTIAL}"):
-            partial.unlink(missing_ok=True)  # of a process that was killed
+        remove_temporary(folder)
         try:
             yield
         finally:
@@ -128,6 +127,12 @@ def foreign_files(folder: Path, is_ours: Callable[[Path], bool] | Container[str]
 def is_temporary(path: Path) -> bool:
     """Whether a file is the temporary file of an atomic write, which a killed process may leave."""
     return path.name.startswith(".") and path.name.endswith(_PARTIAL)
+
+
+def remove_temporary(folder: Path) -> None:
+    """Remove what a killed process left in a folder; other processes may be writing to folders below it."""
+    for path in filter(is_temporary, folder.iterdir()):
+        path.unlink(missing_ok=True)
 
 
 def check_output_file(path: Path, *inputs: Path) -> None:

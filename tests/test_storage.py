@@ -157,3 +157,15 @@ def test_untrusted_json_that_no_file_can_hold_is_a_value_error(text: str | bytes
     with pytest.raises(ValueError, match=r"surrogates|decode|nested"):
         storage.parse_json(text)
     assert storage.parse_json(b'"\\ud83d\\ude00 \xc3\xa9"') == "😀 é"
+
+
+def test_a_lock_leaves_files_that_others_write_below_it(tmp_path: Path) -> None:
+    """A killed process left the first one; another process, with its own lock, is writing the second one."""
+    (tmp_path / "run").mkdir()
+    own, other = (folder / ".a.json.b.gest.part" for folder in (tmp_path, tmp_path / "run"))
+    for path in (own, other):
+        path.write_text("")
+    with storage.folder_lock(tmp_path):
+        pass
+    assert not own.exists()
+    assert other.exists()

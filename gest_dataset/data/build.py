@@ -16,7 +16,7 @@ from gest_dataset.builders.builder import config_table
 from gest_dataset.builders.config import Config
 from gest_dataset.data import folder, sources
 from gest_dataset.errors import OutputError
-from gest_dataset.storage import check_folder, is_temporary
+from gest_dataset.storage import check_folder, is_temporary, remove_temporary
 from gest_dataset.version import __version__
 
 SIGNATURE = "<!-- written by `gest build`: changes to this file are lost -->"
@@ -44,6 +44,8 @@ def build_config(config: Config, out: Path) -> tuple[Built, bool]:
     if existing is not None and existing.fingerprint == current:
         sources.verify_mirror(config.sources)
         return existing, False
+    if (own := folder.config_path(out, config.name).parent).exists():
+        remove_temporary(own)
     dropped: Counter[str] = Counter()
     table = config_table(config, dropped)
     metadata = {"dropped": dict(dropped), "fingerprint": current, "gest_dataset": __version__}

@@ -181,6 +181,14 @@ def test_folders_with_other_files_are_refused(tmp_path: Path) -> None:
     build.check_build_folder(tmp_path / "built")
 
 
+def test_what_a_killed_build_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / "en" / ".test-00000-of-00001.parquet.abc.gest.part"
+    left.parent.mkdir()
+    left.write_text("after a kill")
+    build.build_config(CONFIGS["en"], tmp_path)
+    assert not left.exists()
+
+
 def test_a_failed_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
