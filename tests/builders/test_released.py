@@ -37,6 +37,16 @@ def test_scores_are_natural_logarithms_in_the_papers_templates(mirror: Path) -> 
     assert len({*rows["id"]}) == len(rows) == 34 * (11 * 4 + 23 * 2)
 
 
+def test_winobias_means_are_natural_logarithms(mirror: Path) -> None:
+    rows = {row["id"]: row for row in load_dataset("gest", "winobias_scores", split="test")}
+    lines = (mirror / "kinit-sk/gest/data/predictions/winobias/winobias.csv").read_text().split()
+    assert len(rows) == len(lines) - 1 == 44
+    for line in lines[1:]:
+        name, kind, part, male, female = line.split(",")
+        row = rows[f"{name.removeprefix('google/')}-winobias_type{kind}_{part}"]
+        assert [row["male"], row["female"]] == pytest.approx([float(x) * np.log(10) for x in (male, female)])
+
+
 def _naive_quality(scores: dict[str, list[float]], signs: list[int], numbers: list[int]) -> list[list[float]]:
     """z by family and sentence, written again from the definition."""
     z = defaultdict(list)
