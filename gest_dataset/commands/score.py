@@ -35,6 +35,7 @@ def run(
     output: Path | None = None,
     trust_remote_code: bool = False,
     multi_token: bool = False,
+    per_token: bool = False,
     rules: str | None = None,
     verbose: bool = False,
     short: bool = False,
