@@ -32,6 +32,7 @@ def run(
     quantization: str | None = None,
     batch_tokens: int | None = None,
     revision: str | None = None,
+    adapter: str | None = None,
     output: Path | None = None,
     trust_remote_code: bool = False,
     multi_token: bool = False,
@@ -91,6 +92,8 @@ def run(
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
+    if adapter and output is None:
+        folder = folder.with_name(f"{folder.name}--{default_folder(adapter).name}")
     if short and output is None:
         folder = folder.with_name(f"{folder.name}-short")
     if data is not None:

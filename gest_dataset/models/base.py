@@ -19,7 +19,7 @@ Model: TypeAlias = "LoadedModel | ServedModel"
 
 CONNECTIONS, CHAT_CONNECTIONS = 8, 32  # parallel requests to a server
 # Settings of loaded models only, and of served ones only
-_LOADED = ("revision", "batch_tokens", "null", "device_map", "quantization")
+_LOADED = ("adapter", "revision", "batch_tokens", "null", "device_map", "quantization")
 _SERVED = ("tokenizer", "connections")
 
 
@@ -35,6 +35,7 @@ class Settings(Options):
         null: The number of random baselines: copies of the model with fresh weights.
         device_map: "auto" or a table, to spread a large model over all devices (docs/devices.md).
         quantization: "8bit" or "4bit".
+        adapter: The Hub id or folder of an adapter (LoRA, …) to add to the model.
         endpoint: The address of a server (docs/endpoints.md).
         tokenizer: The Hub id or folder of a served model's tokenizer (default: the model's name).
         connections: The number of parallel requests to a server.
@@ -52,6 +53,7 @@ class Settings(Options):
     trust_remote_code: bool = False
     device_map: str | Mapping[str, Any] | None = None
     quantization: str | None = None
+    adapter: str | None = None
     endpoint: str | None = None
     tokenizer: str | None = None
     connections: int = CONNECTIONS

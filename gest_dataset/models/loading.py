@@ -17,8 +17,9 @@ from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
+from gest_dataset.models import adapters, distributed, identity, pretrained
 from gest_dataset.models import device as devices
-from gest_dataset.models import distributed, identity, pretrained
+from gest_dataset.models.adapters import Adapter
 from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.forward_passes import MIXED, LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
@@ -30,6 +31,7 @@ from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
+_kept: list[Any] | None = None  # see `keep_base`
 _TEMPLATE_SECONDS = 10.0  # for one prompt; a template may loop
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
@@ -61,6 +63,7 @@ class LoadedModel:
     from_hub: bool = False
     requested_revision: str | None = None
     quantization: str | None = None
+    adapter: str | None = None
     baseline_seed: int = 0
     notes: tuple[str, ...] = ()
     load_float32: "Callable[[], LoadedModel] | None" = None
@@ -80,7 +83,7 @@ class LoadedModel:
             "batch_tokens": self._budget(batch_tokens),
             "attention": getattr(self.model.config, "_attn_implementation", None),
             **({"spread": True} if devices.spans_devices(self.model) else {}),  # the last digits differ
-            **({"quantization": self.quantization} if self.quantization else {}),
+            **self._variant(),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
             **({"generation": identity.generation_settings(self.model)} if chat else {}),
         }
@@ -92,8 +95,13 @@ class LoadedModel:
             "device": self.device.type,
             "parameters": self.model.num_parameters(),
             "toy": bool(getattr(self.model.config, "gest_toy", False)),
-            **({"quantization": self.quantization} if self.quantization else {}),
+            **self._variant(),
         }
+
+    def _variant(self) -> dict[str, str]:
+        """The adapter and the quantisation, if any."""
+        variant = {"adapter": self.adapter, "quantization": self.quantization}
+        return {name: value for name, value in variant.items() if value}
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
@@ -157,9 +165,9 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
     """
     settings = settings or Settings()
     if not isinstance(model, tuple):
-        loaded = _load(_checked_name(model), settings, next_sentence)
-    elif settings.device_map is not None or settings.quantization is not None:
-        raise SettingError("device_map and quantization apply to models loaded by name, not to objects.")
+        loaded = _load_with_adapter(_checked_name(model), settings, next_sentence)
+    elif (settings.device_map, settings.quantization, settings.adapter) != (None, None, None):
+        raise SettingError("device_map, quantization and adapter apply to models by name, not to objects.")
     else:
         loaded = _wrap_objects(model, settings)
     if loaded.kind == NSP and (labels := loaded.model.config.num_labels) != 2:
@@ -168,6 +176,67 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
         return loaded  # it would hardly fit into memory in float32
     in_float32 = replace(settings, dtype="float32")
     return replace(loaded, load_float32=partial(load_model, model, in_float32, next_sentence))
+
+
+@contextmanager
+def keep_base() -> Iterator[None]:
+    """Keep the base of the last adapter loaded, for the next adapter."""
+    global _kept
+    _kept = []
+    try:
+        yield
+    finally:
+        _kept = None
+
+
+def _base_of(name: str, settings: Settings) -> tuple[str, Settings, Adapter | None]:
+    """The name of the model to load, its settings, and the adapter to add (`settings.adapter`, or `name`)."""
+    if settings.adapter is not None:
+        return name, settings, adapters.open_adapter(pretrained.normalized_name(settings.adapter))
+    if pretrained.gguf_path(name) or not adapters.is_adapter(name, settings.revision):
+        return name, settings, None
+    adapter = adapters.open_adapter(name, settings.revision)
+    if not (base := adapter.config.get("base_model_name_or_path")):
+        raise ModelError(f"The adapter {name!r} does not name its base: use gest score BASE --adapter {name}")
+    return base, replace(settings, revision=adapter.config.get("revision")), adapter
+
+
+def _load_with_adapter(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
+    """The model of a name, with its adapter if there is one."""
+    base, placed, adapter = _base_of(name, settings)
+    place = (placed.revision, placed.device, placed.dtype, placed.device_map, placed.quantization)
+    key = (base, next_sentence, placed.trust_remote_code, *place)
+    loaded = None
+    if _kept:
+        (kept_key, kept, wrapped, weights), _kept[:] = _kept[0], []
+        if kept_key == key and adapter is not None:
+            model = wrapped.base_model.unload()
+            # some adapters change the base
+            loaded = kept if identity.model_hash(model) == weights else None
+        del kept, wrapped
+    loaded = loaded or _load(base, placed, next_sentence)
+    if adapter is None:
+        return loaded
+    before = None if _kept is None else identity.model_hash(loaded.model)
+    wrapped = adapters.add_adapter(loaded.model, adapter)
+    if _kept is not None:
+        _kept.append((key, loaded, wrapped, before))
+    tokenizer = loaded.tokenizer
+    if adapter.has_tokenizer:
+        with convert_errors(partial(_unloadable, adapter.name)):
+            tokenizer = from_pretrained(transformers.AutoTokenizer, adapter.folder)
+            _check_tokenizer(tokenizer, loaded.model.config, adapter.name)
+    alone = adapter.name == name
+    return replace(
+        loaded,
+        model=wrapped.get_base_model(),
+        tokenizer=tokenizer,
+        name=name if alone else f"{loaded.name}+{adapter.name}",
+        revision=None if alone else loaded.revision,
+        from_hub=False,
+        requested_revision=settings.revision,
+        adapter=adapter.identity,
+    )
 
 
 def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
@@ -234,7 +303,7 @@ def name_and_kind(model: Any, settings: Settings | None = None) -> tuple[str, st
     """A model's name and its kind according to its configuration, without loading the weights."""
     if not isinstance(model, tuple):
         name = _checked_name(model)
-        return name, _read_config(name, settings or Settings())[2]
+        return name, _read_config(*_base_of(name, settings or Settings())[:2])[2]
     classes = [cls.__name__ for cls in type(model[0]).__mro__]
     name = pretrained.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
     return name, _kind_of(name, classes)

@@ -35,13 +35,11 @@ def load_config(name: str | Path, trust_remote_code: bool = False, **options: An
 
     An adapter beside a model is refused: transformers would apply it only if peft is installed.
     """
-    # a folder may hold an adapter alone; a Hub that cannot be reached is noticed at the configuration
-    only_adapter = Path(name, "adapter_config.json").exists()
-    config = None if only_adapter else from_pretrained(AutoConfig, name, trust_remote_code, **options)
-    if config is None or find_adapter_config_file(str(name), revision=options.get("revision")):
+    config = from_pretrained(AutoConfig, name, trust_remote_code, **options)
+    if find_adapter_config_file(str(name), revision=options.get("revision")):
         raise ModelError(
-            f"{str(name)!r} comes with an adapter (adapter_config.json). Merge it into its base model with "
-            f"`merge_and_unload` of peft and save the result, or use a copy without this file."
+            f"{str(name)!r} has a model and an adapter (adapter_config.json). Move the adapter's files to a "
+            f"folder of their own and use --adapter, or merge them with `merge_and_unload` of peft."
         )
     for part in [config, *(getattr(config, part, None) for part in config.sub_configs)]:
         kernel = str(getattr(part, "_attn_implementation", None))

@@ -47,6 +47,7 @@ PRECISION_SAMPLES = 16  # that are scored again in float32
 LARGEST_ERROR = 0.1  # of bfloat16 with `--dtype auto`, in standard deviations of the scores
 _LEAST_ROWS = 80 * PRECISION_SAMPLES  # for which that error is measured before the run
 SHORT = 40  # samples of each stereotype in the short form
+_CONDITION = ("adapter", "dtype", "quantization", "device")  # of the model, in a signature
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -146,7 +147,7 @@ class Scores(RunResult):
     @property
     def signature(self) -> str:
         """One line to report beside a number: what it was measured on and with."""
-        names = ("templates", "options", "start", "limit", "short", "dtype", "quantization", "device")
+        names = ("templates", "options", "start", "limit", "short", *_CONDITION)
         packages = self.metadata["packages"]
         versions = {name: packages[name] for name in ("torch", "transformers")}
         return run_signature(self.metadata, **{name: self.metadata.get(name) for name in names}, **versions)
