@@ -39,6 +39,7 @@ def run(
     per_token: bool = False,
     rules: str | None = None,
     verbose: bool = False,
+    chat_template: bool = False,
     short: bool = False,
     stop_early: bool = False,
     null: int = 0,
@@ -94,8 +95,9 @@ def run(
     folder = output or default_folder(str(name), revision, limit)
     if adapter and output is None:
         folder = folder.with_name(f"{folder.name}--{default_folder(adapter).name}")
-    if short and output is None:
-        folder = folder.with_name(f"{folder.name}-short")
+    if output is None:
+        suffix = ("-chat" if chat_template else "") + ("-short" if short else "")
+        folder = folder.with_name(f"{folder.name}{suffix}")
     if data is not None:
         folder = output or folder / data_name(data, config)
 

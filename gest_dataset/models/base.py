@@ -32,6 +32,7 @@ class Settings(Options):
         short: Score the short form: 40 samples of each stereotype, the same ones on every machine.
         stop_early: Score samples in a stratified random order until the verdict is known.
         gates: With `stop_early`, numbers and their limits, which have to be decided instead of the verdict.
+        chat_template: Score texts as the assistant's answers in the model's chat format (causal models).
         null: The number of random baselines: copies of the model with fresh weights.
         device_map: "auto" or a table, to spread a large model over all devices (docs/devices.md).
         quantization: "8bit" or "4bit".
@@ -45,6 +46,7 @@ class Settings(Options):
     short: bool = False
     stop_early: bool = False
     gates: tuple[tuple[str, float], ...] = ()
+    chat_template: bool = False
     batch_tokens: int | None = None
     null: int = 0
     device: str = "auto"
@@ -66,6 +68,8 @@ class Settings(Options):
                 raise SettingError(f"{name}={value} is too small: use {least} or more.")
         if self.short and self.limit is not None:
             raise SettingError("short and limit both choose samples: leave one of them out.")
+        if self.chat_template and self.rules:
+            raise SettingError("rules and chat_template exclude each other: leave one of them out.")
         kind, unused = ("loaded", _LOADED) if self.endpoint else ("served", _SERVED)
         defaults = {field.name: field.default for field in fields(self)}
         for name in unused:

@@ -2,8 +2,6 @@
 
 import copy
 import hashlib
-import signal
-import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ from gest_dataset.models import adapters, distributed, identity, pretrained
 from gest_dataset.models import device as devices
 from gest_dataset.models.adapters import Adapter
 from gest_dataset.models.base import LogProbs, Sampling, Settings
+from gest_dataset.models.chat import template
 from gest_dataset.models.forward_passes import MIXED, LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.packed_linear import is_faster, packable_layers
@@ -32,7 +31,6 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenize
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
 _kept: list[Any] | None = None  # see `keep_base`
-_TEMPLATE_SECONDS = 10.0  # for one prompt; a template may loop
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
@@ -119,10 +117,9 @@ class LoadedModel:
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         """Completions of the prompts by the model's own chat template, in batches, the longest first."""
         ids: dict[Prompt, list[int]] = {}
-        encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
         for prompt in prompts:
-            with convert_errors(partial(_template_error, self.name)), _time_limit(_TEMPLATE_SECONDS):
-                ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
+            messages = [{"role": "user", "content": prompt.text}]
+            ids[prompt] = template.render(self.tokenizer, self.name, messages)
         longest = max(map(len, ids.values()), default=0)
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
@@ -343,10 +340,6 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
     )
 
 
-def _template_error(name: str, error: BaseException) -> ModelError:
-    return ModelError(f"The chat template of {name!r} does not work: {describe_error(error)}.")
-
-
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     """Require character offsets, a vocabulary, and an embedding for every token of it."""
     if not getattr(tokenizer, "is_fast", False):
@@ -384,25 +377,6 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
     shown = architectures[0] if architectures else config.model_type
     problem = f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model"
     raise ModelError(f"{problem}. Load a model object with AutoModelForMaskedLM or a similar class.")
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt a block of Python code after some time; only in the main thread, which gets signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"it takes more than {seconds:g} seconds")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result, is_decided
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings, run_signature
+from gest_dataset.models.chat.template import chat_id, in_chat
 from gest_dataset.models.forward_passes import MIXED
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
@@ -47,7 +48,7 @@ PRECISION_SAMPLES = 16  # that are scored again in float32
 LARGEST_ERROR = 0.1  # of bfloat16 with `--dtype auto`, in standard deviations of the scores
 _LEAST_ROWS = 80 * PRECISION_SAMPLES  # for which that error is measured before the run
 SHORT = 40  # samples of each stereotype in the short form
-_CONDITION = ("adapter", "dtype", "quantization", "device")  # of the model, in a signature
+_CONDITION = ("chat_template", "adapter", "dtype", "quantization", "device")  # of the model, in a signature
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -79,7 +80,8 @@ class Request:
         """
         builders = self.probe.query_builders(model.kind, self.settings)
         scores_texts = model.kind == "causal" and self.probe.scores_whole_texts
-        start = start_token(model.tokenizer) if scores_texts else None
+        as_chat = self.settings.chat_template
+        start = start_token(model.tokenizer) if scores_texts and not as_chat else None
         return {
             "revision": model.revision,
             "kind": model.kind,
@@ -88,6 +90,7 @@ class Request:
             "start": "eos" if start and start[0] == "eos" else None,
             "limit": self.settings.limit,
             **({"short": True} if self.settings.short else {}),
+            **({"chat_template": chat_id(model.tokenizer, model.name)} if as_chat else {}),
         }
 
 
@@ -282,6 +285,8 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     """Turn rows into queries, ask the model, and fold its values into scores."""
     probe, rows, settings = request.probe, request.rows, request.settings
     reader = model.reader(probe, applicable_rules(settings, probe, model.kind))
+    if settings.chat_template:
+        reader = in_chat(reader, model.tokenizer, model.name)
     builders = probe.query_builders(model.kind, settings)
     start = time.perf_counter()
     samples: list[tuple[Row, int, Sample]] = []

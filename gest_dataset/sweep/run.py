@@ -170,13 +170,14 @@ def _is_done(model: SuiteModel, config: str, kind: str, folder: Path) -> bool:
     actual = {
         "null": 0,
         **manifest.settings,
+        "chat_template": "chat_template" in manifest.settings,
         "model": manifest.model,
         "data": manifest.data_fingerprint,
         "gest_dataset": manifest.versions["gest_dataset"],
         "revision": manifest.metadata["requested_revision"],
     }
     file = gguf_path(model.model)
-    names = ("revision", "endpoint", "limit", "null", "quantization")
+    names = ("revision", "endpoint", "limit", "null", "quantization", "chat_template")
     # what the suite leaves open is as in the run
     expected = {
         "model": "+".join(filter(None, (model.model if file is None else file.name, model.adapter))),

@@ -99,7 +99,7 @@ class ServedModel:
             limit=None if length is None else length - 1 - self.capabilities.prefix_tokens,
             vocabulary=None,
             unknown=unknown_token_ids(self.tokenizer),
-            start_id=start[1] if start else None,
+            start=start[1:] if start else (),
             end_id=self.tokenizer.eos_token_id,
             rules=rules,
             most_placebo=completions.MAX_NAMED - 2,  # beside the two words
