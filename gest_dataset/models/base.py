@@ -1,7 +1,7 @@
 """The settings of a run, and what a model is asked for and returns, loaded here or behind a server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gest_dataset.errors import SettingError
@@ -109,6 +109,15 @@ class Sampling:
     repeats: int = 1
     max_tokens: int = 32
     top: int = 0  # likeliest first tokens to return
+    enable_thinking: bool | None = None  # None: as the model does by default
+    reasoning_effort: str | None = None
+
+    @property
+    def thinks(self) -> bool:
+        return bool(self.enable_thinking) or self.reasoning_effort not in (None, "none")
+
+    def described(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def run_signature(metadata: Mapping[str, Any], **parts: Any) -> str:

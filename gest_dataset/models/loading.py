@@ -30,7 +30,7 @@ from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
-_kept: list[Any] | None = None  # see `keep_base`
+_kept: dict[Any, Any] | None = None  # see `keep_base`
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
@@ -117,9 +117,10 @@ class LoadedModel:
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         """Completions of the prompts by the model's own chat template, in batches, the longest first."""
         ids: dict[Prompt, list[int]] = {}
+        options = template.thinking_options(self.tokenizer, self.name, sampling)
         for prompt in prompts:
             messages = [{"role": "user", "content": prompt.text}]
-            ids[prompt] = template.render(self.tokenizer, self.name, messages)
+            ids[prompt] = template.render(self.tokenizer, self.name, messages, **options)
         longest = max(map(len, ids.values()), default=0)
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
@@ -177,9 +178,9 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
 
 @contextmanager
 def keep_base() -> Iterator[None]:
-    """Keep the base of the last adapter loaded, for the next adapter."""
+    """Keep the base of an adapter loaded, for the next adapter."""
     global _kept
-    _kept = []
+    _kept = {}
     try:
         yield
     finally:
@@ -201,38 +202,32 @@ def _base_of(name: str, settings: Settings) -> tuple[str, Settings, Adapter | No
 def _load_with_adapter(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
     """The model of a name, with its adapter if there is one."""
     base, placed, adapter = _base_of(name, settings)
-    place = (placed.revision, placed.device, placed.dtype, placed.device_map, placed.quantization)
-    key = (base, next_sentence, placed.trust_remote_code, *place)
-    loaded = None
-    if _kept:
-        (kept_key, kept, wrapped, weights), _kept[:] = _kept[0], []
-        if kept_key == key and adapter is not None:
-            model = wrapped.base_model.unload()
-            # some adapters change the base
-            loaded = kept if identity.model_hash(model) == weights else None
-        del kept, wrapped
-    loaded = loaded or _load(base, placed, next_sentence)
     if adapter is None:
-        return loaded
-    before = None if _kept is None else identity.model_hash(loaded.model)
-    wrapped = adapters.add_adapter(loaded.model, adapter)
-    if _kept is not None:
-        _kept.append((key, loaded, wrapped, before))
+        return _load(base, placed, next_sentence)
+    key = (base, placed.revision, placed.dtype, next_sentence)
+    loaded, wrapped, weights = (_kept or {}).pop(key, (None, None, ""))
+    # some adapters change the base
+    if wrapped is None or identity.model_hash(wrapped.base_model.unload()) != weights:
+        loaded = _load(base, placed, next_sentence)
+        weights = "" if _kept is None else identity.model_hash(loaded.model)
+    wrapped = pretrained.add_adapter(loaded.model, adapter)
+    if _kept is not None and not _kept:
+        _kept[key] = loaded, wrapped, weights
     tokenizer = loaded.tokenizer
-    if adapter.has_tokenizer:
+    if (adapter.folder / adapters.TOKENIZER).exists():
         with convert_errors(partial(_unloadable, adapter.name)):
             tokenizer = from_pretrained(transformers.AutoTokenizer, adapter.folder)
             _check_tokenizer(tokenizer, loaded.model.config, adapter.name)
-    alone = adapter.name == name
-    return replace(
-        loaded,
-        model=wrapped.get_base_model(),
-        tokenizer=tokenizer,
-        name=name if alone else f"{loaded.name}+{adapter.name}",
-        revision=None if alone else loaded.revision,
-        from_hub=False,
+    named = f"{loaded.name}+{adapter.name}", loaded.revision
+    if adapter.name == name:
+        named = name, None
+    return LoadedModel(
+        *(wrapped.get_base_model(), tokenizer, loaded.kind, *named),
         requested_revision=settings.revision,
+        quantization=loaded.quantization,
         adapter=adapter.identity,
+        notes=loaded.notes,
+        auto_dtype=loaded.auto_dtype,
     )
 
 
@@ -423,7 +418,7 @@ def _generate_batch(
     answers = []
     for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
         generated = sequence[longest:]
-        text = tokenizer.decode(generated, skip_special_tokens=True)
+        text = template.decode_answer(tokenizer, row, generated)
         length = sum(token != padding for token in generated)
         answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, top))
     return answers

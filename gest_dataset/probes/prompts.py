@@ -18,8 +18,14 @@ _REFUSALS = re.compile(
     r"|i (?:cannot|(?:can|won)['’]t))\b",
     re.IGNORECASE,
 )
-# Tags around the thoughts of reasoning models; the first may be at the end of the prompt
-_THINK, _END_THINK = (re.compile(tag, re.IGNORECASE) for tag in ("<think>", "</think>"))
+# Tags around the thoughts of reasoning models; the first may be at the end of the prompt. The last ones are
+# gpt-oss's, as tokens and as what is left of them in a text.
+_THINK = re.compile(
+    r"<(?:seed:)?think(?:ing)?>|\[THINK\]|<\|channel\|>analysis|^analysis(?=[A-Z])", re.IGNORECASE
+)
+_END_THINK = re.compile(
+    r"</(?:seed:)?think(?:ing)?>|\[/THINK\]|<\|channel\|>final<\|message\|>|assistantfinal", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class Prompt:
 class Answer:
     """A model's answer, unchanged; `problem` is why there is none.
 
-    `top` are the likeliest first tokens with ln P, if they were requested and returned.
+    `top` are the likeliest first tokens with ln P, if they were requested and returned. `thoughts` are those
+    that a server returns apart from the answer.
     """
 
     text: str
@@ -44,6 +51,7 @@ class Answer:
     tokens_out: int
     problem: str = ""
     top: tuple[tuple[str, float], ...] = ()
+    thoughts: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,8 @@ class Reading:
 def without_thoughts(answer: Answer) -> Answer:
     """The answer without what a reasoning model thought; one that never stopped thinking was cut off.
 
+    The first tokens of such an answer are those of the thoughts.
+
     >>> without_thoughts(Answer("<think>(a) or (b)?</think> (b)", 9, 9)).text
     '(b)'
     >>> without_thoughts(Answer("<think>(a) would be", 9, 9)).problem
@@ -72,8 +82,25 @@ def without_thoughts(answer: Answer) -> Answer:
     """
     text = _THINK.split(_END_THINK.split(answer.text)[-1])[0]
     if text == answer.text:
-        return answer
-    return replace(answer, text=text.strip(), problem=answer.problem or ("" if text.strip() else CUT))
+        return replace(answer, top=()) if answer.thoughts else answer
+    problem = answer.problem or ("" if text.strip() else CUT)
+    return replace(answer, text=text.strip(), problem=problem, top=())
+
+
+def inline_thoughts(text: str) -> str:
+    """The thoughts between tags in a text."""
+    *closed, last = _END_THINK.split(text)
+    return _THINK.sub("", " ".join([*closed, *_THINK.split(last)[1:]])).strip()
+
+
+def is_thought_tag(text: str) -> bool:
+    """Whether a text is a tag around thoughts."""
+    return bool(_THINK.fullmatch(text) or _END_THINK.fullmatch(text))
+
+
+def starts_thinking(text: str) -> bool:
+    """Whether a prompt ends within thoughts."""
+    return _THINK.search(_END_THINK.split(text)[-1]) is not None
 
 
 def is_refusal(text: str) -> bool:

@@ -74,10 +74,11 @@ Engine = Callable[[Iterable[Job], Work], Iterator[list[Cell]]]  # runs jobs, and
 
 def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
     """Run one job after the other in this process."""
-    with keep_base():
-        for job in jobs:
-            yield work(job, "cpu" if job[0].model.gpus == 0 else "auto")
-            torch.cuda.empty_cache()
+    for _, family in groupby(jobs, lambda job: job[0].model.family):
+        with keep_base():  # the adapters of a model
+            for job in family:
+                yield work(job, "cpu" if job[0].model.gpus == 0 else "auto")
+        torch.cuda.empty_cache()
 
 
 def list_cells(suite: Suite, folder: Path) -> list[Cell]:

@@ -11,6 +11,7 @@ from datasets import load_dataset
 import gest_dataset
 from gest_dataset.errors import GestError, ModelError, SettingError
 from gest_dataset.models.chat import template
+from gest_dataset.models.loading import LoadedModel
 from gest_dataset.runs.comparison import compare
 from gest_dataset.runs.folder import read_run
 from tests.conftest import Gest
@@ -74,12 +75,16 @@ def test_equal_to_naive(animal: str, config: str, ask: Any, monkeypatch: pytest.
     )
 
 
+def chat_start(tokenizer: Any) -> tuple[int, ...]:
+    return template.chat_start(LoadedModel(None, tokenizer, "causal", "it"))
+
+
 def test_templates_without_a_system_message_and_with_a_date() -> None:
     _, tokenizer = pair("gpt2", NO_SYSTEM)
     alone = tokenizer.apply_chat_template([template.USER], add_generation_prompt=True)["input_ids"]
-    assert template.chat_start(tokenizer, "it") == tuple(alone)
+    assert chat_start(tokenizer) == tuple(alone)
     _, tokenizer = pair("gpt2", DATED)
-    text = tokenizer.decode(template.chat_start(tokenizer, "it"))
+    text = tokenizer.decode(chat_start(tokenizer))
     assert text.count(template._DATE) == 2, "the same tokens on every day"
 
 

@@ -1,18 +1,17 @@
 """Chat templates: prompts of `gest ask`, and the texts of `gest score --chat-template`."""
 
-import hashlib
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from jinja2 import TemplateError
 
 from gest_dataset.errors import ModelError, convert_errors, describe_error
-from gest_dataset.probes.tokenization import ProbeTokenizer
+from gest_dataset.models.base import Model, Sampling
+from gest_dataset.probes.prompts import is_thought_tag, starts_thinking
 
 _SECONDS = 10.0  # for one prompt; a template may loop
 # What comes before a scored text, which is the assistant's answer
@@ -33,30 +32,38 @@ def render(tokenizer: Any, name: str, messages: Sequence[Mapping[str, str]], **o
         return list(encode(list(messages), **options)["input_ids"])
 
 
-def chat_start(tokenizer: Any, name: str) -> tuple[int, ...]:
+def thinking_options(tokenizer: Any, name: str, sampling: Sampling) -> dict[str, Any]:
+    """The variables of the template that turn thinking on or off; an error if it has none."""
+    given = {"thinking": sampling.enable_thinking, "reasoning_effort": sampling.reasoning_effort}
+    options = {option: value for option, value in given.items() if value is not None}
+    for option in options:
+        if option not in tokenizer.get_chat_template():
+            raise ModelError(f"The chat template of {name!r} has no {option}: leave this setting out.")
+    return options | ({"enable_thinking": options["thinking"]} if "thinking" in options else {})
+
+
+def decode_answer(tokenizer: Any, prompt: Sequence[int], generated: Sequence[int]) -> str:
+    """The text of an answer, with the tags of thoughts, also where the prompt has the first one."""
+    special: list[str] = tokenizer.all_special_tokens
+    tagged = any(map(is_thought_tag, special))
+    text: str = tokenizer.decode(generated, skip_special_tokens=not tagged)
+    for token in special if tagged else ():
+        text = text if is_thought_tag(token) else text.replace(token, "")
+    return f"<think>{text}" if starts_thinking(tokenizer.decode(prompt)) else text
+
+
+def chat_start(model: Model) -> tuple[int, ...]:
     """The tokens before a scored text; without a system message if the template refuses one."""
-    if not tokenizer.chat_template:
-        raise ModelError(f"{name} has no chat template: omit --chat-template.")
-    text = _SAME_DATE + tokenizer.get_chat_template()
-    fixed = {"chat_template": text, "date_string": _DATE, "enable_thinking": False}
+    if not model.tokenizer.chat_template:
+        raise ModelError(f"{model.name} has no chat template: omit --chat-template.")
+    text = _SAME_DATE + model.tokenizer.get_chat_template()
+    start = partial(render, model.tokenizer, model.name, chat_template=text, date_string=_DATE)
     try:
-        return tuple(render(tokenizer, name, [SYSTEM, USER], **fixed))
+        return tuple(start([SYSTEM, USER], enable_thinking=False))
     except ModelError as error:
         if not isinstance(error.__cause__, TemplateError):
             raise
-        return tuple(render(tokenizer, name, [USER], **fixed))
-
-
-def chat_id(tokenizer: Any, name: str) -> str:
-    """A hash of the tokens before a scored text."""
-    ids = " ".join(map(str, chat_start(tokenizer, name)))
-    return hashlib.sha256(ids.encode()).hexdigest()
-
-
-def in_chat(reader: ProbeTokenizer, tokenizer: Any, name: str) -> ProbeTokenizer:
-    """A reader of texts that are the assistant's answer."""
-    plain = partial(reader.tokenize, add_special_tokens=False)
-    return replace(reader, tokenize=plain, start=chat_start(tokenizer, name))
+        return tuple(start([USER], enable_thinking=False))
 
 
 @contextmanager
