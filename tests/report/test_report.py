@@ -376,9 +376,9 @@ def test_a_report_does_not_overwrite_the_run(paths: list[Path], tmp_path: Path, 
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
-def test_a_badge_has_the_headline_and_the_verdict(folder: Path, tmp_path: Path) -> None:
+def test_a_badge_has_the_headline_and_the_verdict(page_file: Path, tmp_path: Path) -> None:
     """Well-formed, and safe with any name."""
-    run = reading.read_run(folder / "runs" / SMALL)
+    run = reading.read_run(page_file.parent / "runs" / SMALL)
     hostile = replace(run, manifest=replace(run.manifest, model="<script>&\x07"))
     write_badge([hostile], tmp_path / "badge.svg")
     root = ElementTree.parse(tmp_path / "badge.svg").getroot()
