@@ -5,12 +5,15 @@ from pathlib import Path
 from gest_dataset.commands.console import err
 
 
-def run(paths: list[Path], output: Path | None = None, figures: Path | None = None) -> None:
+def run(
+    paths: list[Path], output: Path | None = None, figures: Path | None = None, released: str | None = None
+) -> None:
     """Write a self-contained HTML page that shows runs next to the published results.
 
     Several runs (models, configs, languages) are compared with each other. --figures writes each figure
     as PDF and SVG in the two column widths of a paper (7.7 and 16 cm), its numbers as CSV, and the
-    headline results as a LaTeX table (booktabs).
+    headline results as a LaTeX table (booktabs). --released sets runs on en beside the published models
+    whose scores were released.
     """
     import datasets
 
@@ -21,7 +24,7 @@ def run(paths: list[Path], output: Path | None = None, figures: Path | None = No
     datasets.disable_progress_bars()
     runs = find_runs(paths)
     page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
-    report(runs, page, figures)
+    report(runs, page, figures, released)
     if figures is not None:
         err.print(f"Figures: {figures}")
     if page != STANDARD_OUTPUT:
