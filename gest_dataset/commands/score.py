@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -45,6 +44,8 @@ def run(
     as_json: bool = False,
     fail_above: list[str] | None = None,
     fail_unless_below: list[str] | None = None,
+    junit: Path | None = None,
+    markdown: Path | None = None,
     endpoint: str | None = None,
     served: str | None = None,
     tokenizer: str | None = None,
@@ -132,10 +133,13 @@ def run(
         page = (folder if several else outcome.runs[0].path) / REPORT
         if several or outcome.runs[0].new or not page.exists():
             report([run.path for run in outcome.runs], page)
-    failures, notes = map(
-        add, gates.check_limits(limits, outcome), gates.check_held_out(limits, outcome, held_out)
-    )
     outcome.failed.update({f"{name} in the extended templates": e for name, e in held_out.failed.items()})
+    checks = gates.check_gates(limits, outcome, held_out)
+    failures = [message for check in checks for message in check.failures]
+    if junit is not None:
+        gates.write_junit(junit, str(name), outcome, checks)
+    if markdown is not None:
+        gates.write_markdown(markdown, str(name), map(_fields, outcome.runs), outcome, checks)
     if as_json:
         console.show_json(_to_json(outcome, held_out, page, failures))
     elif several:
@@ -146,7 +150,7 @@ def run(
     console.show_failed("not scored", outcome.failed)
     for message in failures:
         console.show_error(message)
-    for note in notes:
+    for note in [note for check in checks for note in check.notes]:
         err.print(f"Note: {note}")
     if page:
         err.print(f"Report: {page}")
