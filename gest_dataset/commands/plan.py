@@ -12,6 +12,7 @@ def run(
     config: str | None = None,
     templates: str | None = None,
     limit: int | None = None,
+    where: list[str] | None = None,
     dtype: str = "auto",
     quantization: str | None = None,
     revision: str | None = None,

@@ -36,6 +36,7 @@ def run(
     multi_token: bool = False,
     rules: str | None = None,
     verbose: bool = False,
+    where: list[str] | None = None,
     short: bool = False,
     stop_early: bool = False,
     null: int = 0,
@@ -90,9 +91,10 @@ def run(
     if data is not None:
         configs = read_user_rows(data, config)
     if power:
-        _show_power(_power_analyses(configs, limit), as_json)
+        _show_power(_power_analyses(configs, limit, where), as_json)
         return
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
+    given["where"] = tuple(where or ())
     given["gates"] = tuple((one.name, one.value) for one in limits) if stop_early else ()
     given["plan"] = plan and _followed(plan, arguments)
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
@@ -100,6 +102,8 @@ def run(
     folder = output or default_folder(str(name), revision, limit)
     if short and output is None:
         folder = folder.with_name(f"{folder.name}-short")
+    if where and output is None:
+        folder = folder.with_name("-".join((folder.name, *where)))
     if data is not None:
         folder = output or folder / data_name(data, config)
 
@@ -107,7 +111,9 @@ def run(
         if not as_json:
             _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
-    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
+    for line in gates.power_lines(
+        limits, _power_analyses(configs, limit, where) if fail_unless_below else {}
+    ):
         err.print(line)
     flat, command = output is not None, console.command_line()
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
@@ -180,15 +186,19 @@ def _followed(path: Path, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return content
 
 
-def _power_analyses(configs: Any, limit: int | None) -> "dict[str, PowerAnalysis]":
+def _power_analyses(
+    configs: Any, limit: int | None, where: Sequence[str] | None
+) -> "dict[str, PowerAnalysis]":
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
+    from gest_dataset.data.votes import select_by_votes
     from gest_dataset.measures import measure_of
     from gest_dataset.measures.result import power_analysis
 
     plans = {}
     for name in configs if isinstance(configs, dict) else ["data"]:
         dataset = rows_of(name) if isinstance(configs, dict) else configs
+        dataset = select_by_votes(dataset, name, where) if where else dataset
         dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
         plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
     return plans

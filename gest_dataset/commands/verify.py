@@ -10,7 +10,7 @@ from gest_dataset.commands import console
 from gest_dataset.commands.console import err, out
 
 if TYPE_CHECKING:
-    from gest_dataset.runs.folder import Run
+    from gest_dataset.runs.folder import Run, RunResult
 
 
 def run(file: Path, paths: list[Path] | None = None) -> None:
@@ -67,8 +67,12 @@ def _recompute(run: "Run") -> list[str]:
     elif manifest.table == SCORES:
         err.print(f"Note: {run.path} is about your own rows, so its numbers are not computed again.")
         return []
-    made = {SCORES: lambda: Scores(table, table, facts, rows), ANSWERS: lambda: Answers(table, facts)}
-    again = made.get(manifest.table, lambda: MasculineRates(table, facts))().result()
+    result: RunResult = MasculineRates(table, facts)
+    if manifest.table == SCORES:
+        result = Scores(table, table, facts, rows)
+    elif manifest.table == ANSWERS:
+        result = Answers(table, facts)
+    again = result.result()
     for name, value in run.result["result"].items():
         new = again.get(name)
         if isinstance(value, float) and not (

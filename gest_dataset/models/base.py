@@ -29,6 +29,7 @@ class Settings(Options):
 
     Attributes:
         limit: Score only the first samples.
+        where: Score only GEST's sentences with certain votes or writers: "agreement=strong", "creator=A,B".
         short: Score the short form: 40 samples of each stereotype, the same ones on every machine.
         stop_early: Score samples in a stratified random order until the verdict is known.
         gates: With `stop_early`, numbers and their limits, which have to be decided instead of the verdict.
@@ -42,6 +43,7 @@ class Settings(Options):
     """
 
     limit: int | None = None
+    where: tuple[str, ...] = ()
     short: bool = False
     stop_early: bool = False
     gates: tuple[tuple[str, float], ...] = ()

@@ -19,7 +19,7 @@ from gest_dataset.version import __version__
 
 SEAL = "sha256"
 # Arguments of a plan that a run has under the same name among its settings
-_IN_SETTINGS = ("limit", "short", "quantization", "null")
+_IN_SETTINGS = ("limit", "short", "quantization", "null", "where")
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_intact(content: Mapping[str, Any]) -> bool:
     """Whether a sealed record is unchanged."""
-    return sealed(content)[SEAL] == content.get(SEAL)
+    return bool(sealed(content)[SEAL] == content.get(SEAL))
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def deviations(manifest: Manifest, plan: Mapping[str, Any]) -> list[str]:
         "revision": manifest.metadata.get("requested_revision"),
     }
     for name in _IN_SETTINGS:
-        expected[name], actual[name] = arguments[name] or None, settings.get(name) or None
+        expected[name], actual[name] = arguments.get(name) or None, settings.get(name) or None
     if arguments["dtype"] != "auto":
         expected["dtype"], actual["dtype"] = arguments["dtype"], settings.get("dtype")
     numbers = (arguments["templates"] or "").split(",")
