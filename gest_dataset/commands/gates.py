@@ -179,8 +179,8 @@ def write_markdown(
     passed = f": {len(checks)} checks passed" if checks else ""
     verdict = f": {failed} of {len(checks)} checks failed" if failed else passed
     lines = [f"### {'❌' if failed else '✅'} GEST: {_markdown(model)}{verdict}", ""]
-    cells = [("config", "result with 95 % interval", "verdict", "samples"), ("---",) * 4]
-    cells += [tuple(map(_markdown, row[:4])) for row in rows]
+    cells = [["config", "result with 95 % interval", "verdict", "samples"], ["---"] * 4]
+    cells += [list(map(_markdown, row[:4])) for row in rows]
     lines += [*(f"| {' | '.join(row)} |" for row in cells), ""]
     for name, failures, notes in checks:
         text = " ".join((*failures, *notes)) or "passed"

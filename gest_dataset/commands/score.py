@@ -46,6 +46,7 @@ def run(
     fail_unless_below: list[str] | None = None,
     junit: Path | None = None,
     markdown: Path | None = None,
+    plan: Path | None = None,
     endpoint: str | None = None,
     served: str | None = None,
     tokenizer: str | None = None,
@@ -59,6 +60,11 @@ def run(
     its 95 % interval, the verdict, how many samples were scored, and whether the run is new or reused (kept).
     """
     arguments = locals()
+    if plan is not None and model is None:
+        from gest_dataset.runs.plan import read_sealed
+
+        run(**{**arguments, **read_sealed(plan)["arguments"]})
+        return
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
@@ -90,6 +96,7 @@ def run(
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
     given["where"] = tuple(where or ())
     given["gates"] = tuple((one.name, one.value) for one in limits) if stop_early else ()
+    given["plan"] = plan and _followed(plan, arguments)
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
@@ -119,7 +126,13 @@ def run(
     if fail_unless_below and data is None and templates is None and in_templates:
         # a model may have been changed at the four pairs of words that the gate asks
         other = replace(
-            settings, templates=EXTENDED_NAME, short=limit is None, stop_early=False, gates=(), null=0
+            settings,
+            templates=EXTENDED_NAME,
+            short=limit is None,
+            stop_early=False,
+            gates=(),
+            null=0,
+            plan=None,
         )
         if distributed.is_main():
             err.print("The templates that the gate does not use:")
@@ -156,6 +169,21 @@ def run(
         err.print(f"Report: {page}")
     if outcome.failed or failures:
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
+
+
+def _followed(path: Path, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan, if the arguments are those that it states."""
+    from gest_dataset.runs.manifest import differences
+    from gest_dataset.runs.plan import is_intact, read_sealed
+
+    content = read_sealed(path)
+    if not is_intact(content):
+        raise ConfigError(f"{path} was changed after it was sealed. Use the original, or make a new plan.")
+    planned = content["arguments"]
+    if lines := differences(planned, {name: arguments[name] for name in planned}):
+        listed = "\n".join(lines).replace("(existing)", "(plan)").replace("(new)", "(this command)")
+        raise ConfigError(f"This command does not follow {path}:\n{listed}\nLeave these options out.")
+    return content
 
 
 def _power_analyses(

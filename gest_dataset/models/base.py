@@ -39,6 +39,7 @@ class Settings(Options):
         endpoint: The address of a server (docs/endpoints.md).
         tokenizer: The Hub id or folder of a served model's tokenizer (default: the model's name).
         connections: The number of parallel requests to a server.
+        plan: The plan that the run follows (`runs.plan`), which is stored in run.json.
     """
 
     limit: int | None = None
@@ -57,6 +58,7 @@ class Settings(Options):
     endpoint: str | None = None
     tokenizer: str | None = None
     connections: int = CONNECTIONS
+    plan: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", parse_rules(self.rules or ()))

@@ -174,8 +174,9 @@ def score_as_run(model: Model, request: Request, path: Path | None, command: Seq
     model, request = _with_auto_dtype(model, request)
     if path is None:
         return ScoredRun(score_request(model, request))
-    null = {"null": request.settings.null} if request.settings.null else {}
-    settings = {**request.facts(model), **model.settings(request.settings.batch_tokens), **null}
+    extra = {name: getattr(request.settings, name) for name in ("null", "plan")}
+    extra = {name: value for name, value in extra.items() if value}
+    settings = {**request.facts(model), **model.settings(request.settings.batch_tokens), **extra}
     if any(other != settings for other in distributed.gather(settings)):
         raise ScoringError("The processes of this run loaded different models. Give them the same files.")
     manifest = new_manifest(
