@@ -328,7 +328,8 @@ def _entities(stereotype: float, habit: float) -> Scenario:
     labels = np.where(rng.random(len(units)) < open_ones, "unknown", labels)
     sides = np.where(female == groups[units], "pro", "anti")
     columns = (labels, np.array(["male", "female"])[female], sides)
-    return Scenario(statistics.gender_accuracy, columns, groups, [20, 20], units, data_sets=2_000)
+    ignored = ("accuracy_male",)  # 96.6 % where occupations have strong habits
+    return Scenario(statistics.gender_accuracy, columns, groups, [20, 20], units, ignored, data_sets=2_000)
 
 
 def _targets() -> Scenario:
