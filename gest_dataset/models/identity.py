@@ -27,11 +27,8 @@ TEXTS = (
 
 def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _IGNORED}
-    return {
-        "weights": model_hash(model),
-        "model_settings": _sha256(settings),
-        **tokenizer_fingerprint(tokenizer),
-    }
+    weights = model_hash(model)
+    return {"weights": weights, "model_settings": _sha256(settings), **tokenizer_fingerprint(tokenizer)}
 
 
 def generation_settings(model: Any) -> dict[str, Any]:

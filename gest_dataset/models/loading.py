@@ -15,9 +15,8 @@ from transformers.models.auto import modeling_auto as auto
 
 from gest_dataset.cache import ResponseCache
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
-from gest_dataset.models import adapters, distributed, identity, pretrained
 from gest_dataset.models import device as devices
-from gest_dataset.models.adapters import Adapter
+from gest_dataset.models import distributed, identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
 from gest_dataset.models.chat import template
 from gest_dataset.models.forward_passes import MIXED, LanguageModelScorer, NextSentenceScorer, Scorer
@@ -187,13 +186,13 @@ def keep_base() -> Iterator[None]:
         _kept = None
 
 
-def _base_of(name: str, settings: Settings) -> tuple[str, Settings, Adapter | None]:
+def _base_of(name: str, settings: Settings) -> tuple[str, Settings, pretrained.Adapter | None]:
     """The name of the model to load, its settings, and the adapter to add (`settings.adapter`, or `name`)."""
     if settings.adapter is not None:
-        return name, settings, adapters.open_adapter(pretrained.normalized_name(settings.adapter))
-    if pretrained.gguf_path(name) or not adapters.is_adapter(name, settings.revision):
+        return name, settings, pretrained.open_adapter(pretrained.normalized_name(settings.adapter))
+    if pretrained.gguf_path(name) or not pretrained.is_adapter(name, settings.revision):
         return name, settings, None
-    adapter = adapters.open_adapter(name, settings.revision)
+    adapter = pretrained.open_adapter(name, settings.revision)
     if not (base := adapter.config.get("base_model_name_or_path")):
         raise ModelError(f"The adapter {name!r} does not name its base: use gest score BASE --adapter {name}")
     return base, replace(settings, revision=adapter.config.get("revision")), adapter
@@ -205,6 +204,7 @@ def _load_with_adapter(name: str, settings: Settings, next_sentence: bool) -> Lo
     if adapter is None:
         return _load(base, placed, next_sentence)
     key = (base, placed.revision, placed.dtype, next_sentence)
+    loaded: LoadedModel
     loaded, wrapped, weights = (_kept or {}).pop(key, (None, None, ""))
     # some adapters change the base
     if wrapped is None or identity.model_hash(wrapped.base_model.unload()) != weights:
@@ -214,20 +214,20 @@ def _load_with_adapter(name: str, settings: Settings, next_sentence: bool) -> Lo
     if _kept is not None and not _kept:
         _kept[key] = loaded, wrapped, weights
     tokenizer = loaded.tokenizer
-    if (adapter.folder / adapters.TOKENIZER).exists():
+    if (adapter.folder / "tokenizer.json").exists():
         with convert_errors(partial(_unloadable, adapter.name)):
             tokenizer = from_pretrained(transformers.AutoTokenizer, adapter.folder)
             _check_tokenizer(tokenizer, loaded.model.config, adapter.name)
-    named = f"{loaded.name}+{adapter.name}", loaded.revision
-    if adapter.name == name:
-        named = name, None
-    return LoadedModel(
-        *(wrapped.get_base_model(), tokenizer, loaded.kind, *named),
+    alone = adapter.name == name
+    return replace(
+        loaded,
+        model=wrapped.get_base_model(),
+        tokenizer=tokenizer,
+        name=name if alone else f"{loaded.name}+{adapter.name}",
+        revision=None if alone else loaded.revision,
+        from_hub=False,
         requested_revision=settings.revision,
-        quantization=loaded.quantization,
         adapter=adapter.identity,
-        notes=loaded.notes,
-        auto_dtype=loaded.auto_dtype,
     )
 
 

@@ -1,8 +1,8 @@
 """Two variants of a text, one for a man and one for a woman: which one does a model prefer?
 
-Causal models score ln P(masculine) - ln P(feminine) of the whole texts from the first token that differs;
-with `per_token`, for `pairs` and `neutral`, each divided by its number of tokens from there on, as EuroGEST's
-code does since March 2026. The other models score the words that differ:
+Causal models score ln P(masculine) - ln P(feminine) of the whole texts from the first token that differs
+(with `per_token`, each divided by its number of tokens, as EuroGEST's code does since March 2026). The other
+models score the words that differ:
 
 - `pairs`, masked (section 4.3 of Pikuliak et al., 2024): ln P(m) - ln P(f) at the one token that differs, for
   pairs that differ in exactly one token. With `multi_token`: mean ln P of the masculine word's tokens minus
@@ -23,7 +23,6 @@ from functools import partial
 from typing import Any
 
 from gest_dataset.builders.words import core_span, differing_words, split
-from gest_dataset.errors import SettingError
 from gest_dataset.gender.grammar import languages, load_grammar
 from gest_dataset.probes import queries
 from gest_dataset.probes.probe import LANGUAGE_MODELS, Options, Probe, QueryBuilder
@@ -136,17 +135,12 @@ def _probe(
     label: str = "stereotype",
     options: tuple[str, ...] = (),
 ) -> Probe:
-    def builders(kind: str, given: Options) -> dict[int, QueryBuilder]:
-        if given.per_token and kind != "causal" and "per_token" in options:
-            raise SettingError(f"per_token applies to causal models, and this one is {kind}: leave it out.")
-        return {0: builder(given)}
-
     return Probe(
         name,
         frozenset({"masculine", "feminine", label, *fields}),
         LANGUAGE_MODELS,
         ("log_ratio",),
-        builders,
+        lambda kind, given: {0: builder(given)},
         options=options,
         label=label,
         templated=True,

@@ -19,13 +19,9 @@ _REFUSALS = re.compile(
     re.IGNORECASE,
 )
 # Tags around the thoughts of reasoning models; the first may be at the end of the prompt. The last ones are
-# gpt-oss's, as tokens and as what is left of them in a text.
-_THINK = re.compile(
-    r"<(?:seed:)?think(?:ing)?>|\[THINK\]|<\|channel\|>analysis|^analysis(?=[A-Z])", re.IGNORECASE
-)
-_END_THINK = re.compile(
-    r"</(?:seed:)?think(?:ing)?>|\[/THINK\]|<\|channel\|>final<\|message\|>|assistantfinal", re.IGNORECASE
-)
+# what is left of gpt-oss's tokens in a text.
+_THINK = re.compile(r"<(?:seed:)?think(?:ing)?>|\[THINK\]|^analysis(?=[A-Z])", re.IGNORECASE)
+_END_THINK = re.compile(r"</(?:seed:)?think(?:ing)?>|\[/THINK\]|assistantfinal", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +83,9 @@ def without_thoughts(answer: Answer) -> Answer:
     return replace(answer, text=text.strip(), problem=problem, top=())
 
 
-def inline_thoughts(text: str) -> str:
-    """The thoughts between tags in a text."""
-    *closed, last = _END_THINK.split(text)
-    return _THINK.sub("", " ".join([*closed, *_THINK.split(last)[1:]])).strip()
-
-
-def is_thought_tag(text: str) -> bool:
-    """Whether a text is a tag around thoughts."""
-    return bool(_THINK.fullmatch(text) or _END_THINK.fullmatch(text))
-
-
-def starts_thinking(text: str) -> bool:
-    """Whether a prompt ends within thoughts."""
-    return _THINK.search(_END_THINK.split(text)[-1]) is not None
+def has_thoughts(text: str) -> bool:
+    """Whether there are tags of thoughts in a text."""
+    return bool(_THINK.search(text) or _END_THINK.search(text))
 
 
 def is_refusal(text: str) -> bool:

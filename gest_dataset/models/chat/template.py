@@ -11,7 +11,7 @@ from jinja2 import TemplateError
 
 from gest_dataset.errors import ModelError, convert_errors, describe_error
 from gest_dataset.models.base import Model, Sampling
-from gest_dataset.probes.prompts import is_thought_tag, starts_thinking
+from gest_dataset.probes.prompts import has_thoughts
 
 _SECONDS = 10.0  # for one prompt; a template may loop
 # What comes before a scored text, which is the assistant's answer
@@ -45,11 +45,12 @@ def thinking_options(tokenizer: Any, name: str, sampling: Sampling) -> dict[str,
 def decode_answer(tokenizer: Any, prompt: Sequence[int], generated: Sequence[int]) -> str:
     """The text of an answer, with the tags of thoughts, also where the prompt has the first one."""
     special: list[str] = tokenizer.all_special_tokens
-    tagged = any(map(is_thought_tag, special))
+    tagged = any(map(has_thoughts, special))
     text: str = tokenizer.decode(generated, skip_special_tokens=not tagged)
     for token in special if tagged else ():
-        text = text if is_thought_tag(token) else text.replace(token, "")
-    return f"<think>{text}" if starts_thinking(tokenizer.decode(prompt)) else text
+        text = text if has_thoughts(token) else text.replace(token, "")
+    within = "<think>" in tokenizer.decode(prompt).rpartition("</think>")[2]
+    return f"<think>{text}" if within else text
 
 
 def chat_start(model: Model) -> tuple[int, ...]:

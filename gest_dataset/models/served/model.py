@@ -21,15 +21,7 @@ from gest_dataset.models.served import completions
 from gest_dataset.models.served.client import Client, InvalidReplyError, UnsupportedError, open_client
 from gest_dataset.models.served.completions import Capabilities, Item
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompts import (
-    CUT,
-    EMPTY,
-    FILTERED,
-    Answer,
-    Prompt,
-    inline_thoughts,
-    without_thoughts,
-)
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt, has_thoughts
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknown_token_ids
 from gest_dataset.progress import ProgressBar
@@ -48,6 +40,9 @@ _SWITCHES: tuple[list[dict[str, Any]], ...] = (
     [{"reasoning_effort": effort} for effort in ("none", "medium")],  # OpenAI, and /v1 of Ollama
 )
 _GREETING_TOKENS = 256
+# What a chat server accepts: the name of the longest length, the number of likeliest first tokens that it
+# returns, and what turns thinking on or off
+ChatFormat = tuple[str, int, Mapping[str, Any]]
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _MOST_TOKENS = 2**31  # in a text
 _MOST_MASS = 1.01  # the sum of probabilities, with rounding
@@ -60,16 +55,6 @@ _MORE_TEXTS = (
     "日本語 हिन्दी العربية naïve café",
     "unbelievableantidisestablishmentarianism",
 )
-
-
-@dataclass(frozen=True)
-class ChatFormat:
-    """What a chat server accepts: the name of the longest length, the number of likeliest first tokens that
-    it returns, and what turns thinking on or off."""
-
-    length_name: str
-    top: int
-    switch: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,8 +97,8 @@ class ServedModel:
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
         if chat:
-            switch = {"thinking": self.chat_format.switch} if self.chat_format.switch else {}
-            abilities = {"method": CHAT, "top_tokens": self.chat_format.top, **switch}
+            _, top, switch = self.chat_format
+            abilities = {"method": CHAT, "top_tokens": top, **({"thinking": switch} if switch else {})}
         else:
             abilities = {"method": self.capabilities.method, **asdict(self.capabilities)}
         unknown = {"from_hub": False, "requested_revision": None, "parameters": None, "toy": False}
@@ -202,7 +187,7 @@ class ServedModel:
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         chat = self.chat_format
-        sampling = replace(sampling, top=min(sampling.top, chat.top))
+        sampling = replace(sampling, top=min(sampling.top, chat[1]))
 
         def send(client: Client, prompt: Prompt, retries: int = 1) -> Answer:
             try:
@@ -248,17 +233,16 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
 
 def chat_body(model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat) -> dict[str, Any]:
     """The request for one answer."""
+    length_name, _, switch = chat
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": "user", "content": prompt.text}],
         "temperature": sampling.temperature,
         "top_p": 1,
-        chat.length_name: sampling.max_tokens,
+        length_name: sampling.max_tokens,
         "seed": sampling.seed + prompt.repeat,
-        **chat.switch,
+        **switch,
     }
-    if sampling.reasoning_effort is not None:
-        body["reasoning_effort"] = sampling.reasoning_effort
     if sampling.top:
         body |= {"logprobs": True, "top_logprobs": sampling.top}
     return body
@@ -267,29 +251,28 @@ def chat_body(model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat) 
 def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatFormat:
     """What the server accepts; a switch that does not turn off thinking counts as not accepted."""
     problem: Exception | None = None
+    advice = "Use a model with a chat template, or `gest score --endpoint`."
+    on, effort = wanted.enable_thinking, wanted.reasoning_effort
+    fixed = {} if effort is None else {"reasoning_effort": effort}
+    switches = [fixed] if on is None else [{**switch[on], **fixed} for switch in _SWITCHES]
     first: ChatFormat | None = None
-    thinking = wanted.enable_thinking
-    # accepted by every model
-    base = replace(wanted, temperature=1.0, max_tokens=_GREETING_TOKENS if thinking else 16)
-    switches = [{}] if thinking is None else [switch[thinking] for switch in _SWITCHES]
     for switch, length_name, top in product(switches, _LENGTH_NAMES, _TOP_TOKENS):
-        chat = ChatFormat(length_name, top, switch)
+        # accepted by every model
+        greeting = Sampling(temperature=1.0, max_tokens=_GREETING_TOKENS if on else 16, top=top)
+        chat = length_name, top, switch
         try:
-            body = chat_body(model, Prompt("", "", "Hi"), replace(base, top=top), chat)
-            response = client.request(CHAT, body)
+            response = client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), greeting, chat))
         except UnsupportedError as error:
             problem = error
             continue
         choices = completions.check_response(response, model, client.address)
-        if thinking is None or thinking == _thinks(choices, response.get("usage") or {}):
+        if on is None or on == _thinks(choices, response.get("usage") or {}):
             return chat
         first = first or chat
         problem = ModelError(f"{model} thinks on {client.address} with each setting that turns it off.")
-    if thinking and first:  # a greeting may need no thoughts
+        advice = "Leave out --no-enable-thinking, or try --reasoning-effort."
+    if on and first:  # a greeting may need no thoughts
         return first
-    advice = "Use a model with a chat template, or `gest score --endpoint`."
-    if thinking is not None:
-        advice = "Leave out --enable-thinking or --no-enable-thinking, or try --reasoning-effort."
     raise ModelError(f"{problem}\n{advice}")
 
 
@@ -297,7 +280,7 @@ def _thinks(choices: Sequence[Mapping[str, Any]], usage: Mapping[str, Any]) -> b
     """Whether a reply has thoughts, or counts tokens of hidden ones."""
     answer = parse_chat(choices[0] if choices else {}, usage)
     hidden = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
-    return bool(answer.thoughts or hidden or inline_thoughts(answer.text))
+    return bool(answer.thoughts or hidden or has_thoughts(answer.text))
 
 
 def parse_chat(choice: Mapping[str, Any], usage: Mapping[str, Any], thinks: bool = False) -> Answer:
@@ -316,8 +299,7 @@ def parse_chat(choice: Mapping[str, Any], usage: Mapping[str, Any], thinks: bool
         text = "".join(text for text in texts if isinstance(text, str))
         reason = str(choice.get("finish_reason"))
         thoughts = str(message.get("reasoning_content") or message.get("reasoning") or "")
-        tagged = without_thoughts(Answer(text, 0, 0)).text != text
-        if thinks and reason == "length" and not thoughts and not tagged:
+        if thinks and reason == "length" and not thoughts and not has_thoughts(text):
             text, thoughts = "", text
         if not text.strip():
             refusal = str(message.get("refusal") or "")
