@@ -35,15 +35,15 @@ _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
 @contextmanager
 def packed_linear_layers(
     model: Any, compute: Callable[[], Values], dtype: torch.dtype = torch.float32
-) -> Iterator[bool]:
+) -> Iterator[list[nn.Module]]:
     """Pack the linear layers of a model while the context is open, if that is faster here and exact.
 
-    `compute` gives values of a small batch, which may differ by the rounding of `dtype` only. Yields whether
-    layers are packed. Models in half precision, quantised ones and those on other devices stay as they are.
+    `compute` gives values of a small batch, which may differ by the rounding of `dtype` only. Yields the
+    packed layers. Models in half precision, quantised ones and those on other devices stay as they are.
     """
     layers = packable_layers(model)
     if not layers or not is_faster(dtype):
-        yield False
+        yield []
         return
     expected = compute()
     finite = np.isfinite(expected)
@@ -57,9 +57,9 @@ def packed_linear_layers(
             logger.debug("packed layers failed: %r", error)
             works = False
         if works:
-            yield True
+            yield layers
             return
-    yield False
+    yield []
 
 
 def packable_layers(model: Any) -> list[nn.Module]:
