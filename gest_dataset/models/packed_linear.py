@@ -8,6 +8,7 @@ afterwards the model has its own weights again, bit for bit.
 """
 
 import logging
+import os
 import timeit
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,6 +27,8 @@ from gest_dataset.probes.queries import Values
 
 logger = logging.getLogger(__name__)
 
+# oneDNN keeps about a megabyte of kernels for each size of a batch, of 1024 sizes by default
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 _TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 5e-2}  # relative to the largest value
 _ROWS = 1024  # of a typical batch, for which oneDNN chooses the layout
 _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
