@@ -308,41 +308,36 @@ class LanguageModelScorer(Scorer):
     def packed_layers(
         self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]
     ) -> Iterator[list[nn.Module]]:
-        """The layers after the last attention also leave out the positions whose states are not used.
+        """The last three layers, after the attention, also leave out the positions whose states are not used.
 
-        These are the last four layers, or three. What they leave out becomes NaN, which reaches the values if
-        anything else uses it: in the check, where only the last position of each text is used.
+        What they leave out becomes NaN, which reaches the values if anything else uses it: in the check,
+        where only the last position of each text is used.
         """
         last = [sorted(some, key=lambda lookup: lookup.position)[-1:] for some in lookups]
         compute = lambda: torch.from_numpy(np.concatenate(self.log_probs(inputs, last)))  # noqa: E731
+        calls: list[nn.Module] = []
+
+        def record(layer: nn.Module, *_: Any) -> None:
+            if self.read is not None:
+                calls.append(layer)
+
         with super().packed_layers(inputs, lookups) as packed, ExitStack() as stack:
-            calls: list[nn.Module] = []
             if packed and self.gathers and any(lookup.position for (lookup,) in last):
                 for layer in packed:
-                    record = partial(self._record, calls, layer, layer.forward)
-                    stack.enter_context(patched_forward(layer, record))
+                    stack.callback(layer.register_forward_hook(record).remove)
                 expected = compute()
-                tolerance = _TOLERANCE[self.linear_dtype] * (1 + expected.abs().max().item())
-                for number in (4, 3):
-                    stack.close()
-                    for layer in calls[-number:]:
-                        stack.enter_context(patched_forward(layer, partial(self._of_read, layer.forward)))
-                    try:
-                        if _close(compute(), expected, tolerance):
-                            break
-                    except _UNUSABLE as error:
-                        logger.debug("the last %d layers need all positions: %r", number, error)
-                else:
+                stack.close()
+                for layer in calls[-3:]:
+                    stack.enter_context(patched_forward(layer, partial(self._of_read, layer.forward)))
+                try:
+                    tolerance = _TOLERANCE[self.linear_dtype] * (1 + expected.abs().max().item())
+                    works = _close(compute(), expected, tolerance)
+                except _UNUSABLE as error:
+                    logger.debug("the last layers need all positions: %r", error)
+                    works = False
+                if not works:
                     stack.close()
             yield packed
-
-    def _record(
-        self, calls: list[nn.Module], layer: nn.Module, forward: Callable[[Tensor], Tensor], states: Tensor
-    ) -> Tensor:
-        """Note the calls of layers between the embeddings and the output layer."""
-        if self.read is not None:
-            calls.append(layer)
-        return forward(states)
 
     def _of_read(self, forward: Callable[[Tensor], Tensor], states: Tensor) -> Tensor:
         """The output of a layer at the positions whose states are used; NaN elsewhere."""
