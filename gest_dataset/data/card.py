@@ -27,7 +27,10 @@ from gest_dataset.version import __version__
 TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
 _SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
 # Licences of the table of sources that the Hub knows, by the same name in lower case
-_LICENCES = ("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-4.0", "CC0-1.0", "MIT")
+_LICENCES = (
+    *("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
+    *("CC0-1.0", "MIT"),
+)
 _NO_LICENCE = ("not stated", "unknown")  # by a repository, by a user who added a language
 _BIBTEX = re.compile(r"^  (\w+) = \{(.*?)\},?$", re.MULTILINE | re.DOTALL)  # a field of an entry
 

@@ -18,6 +18,7 @@ from gest_dataset.report.labels import LabelledRun, language_name, short_name
 from gest_dataset.report.panel import OWN, PUBLISHED, TEXTS, Panel, Record, make_panel
 from gest_dataset.report.stereotype_panels import rates_of
 from gest_dataset.report.style import DASHED, LIGHT, MARKERS, STYLES
+from gest_dataset.runs.population import Population
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import gender_means
 
@@ -163,6 +164,19 @@ def by_template(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         groups = {number: f"template {number}" for number in sorted({number for number, *_ in results})}
         custom = any(run.custom_templates for run in runs)
         yield _by_group("templates", groups, results, () if custom else paper.english_models())
+
+
+def released_panel(run: LabelledRun, population: Population) -> Panel:
+    """A run's g_s relative to that of each released model, and their agreement in single sentences."""
+    records = []
+    ranked = sorted(population.neighbours, key=lambda one: one.difference.comparison.difference)
+    for one in ranked:
+        ratio = dict(zip(("ratio", "ratio_low", "ratio_high"), one.difference.comparison.times, strict=True))
+        numbers = {"g_s": one.difference.comparison.b, "p_holm": one.difference.p_holm}
+        records.append(_theirs(one.difference.baseline, agreement=one.agreement, **numbers, **ratio))
+    name = f"released-{run.number + 1}"
+    notes = " ".join(population.notes)
+    return _forest("released", records, name=name, run=run.label, text=population.text(), notes=notes)
 
 
 def by_language(runs: Sequence[LabelledRun]) -> Iterator[Panel]:

@@ -32,20 +32,23 @@ from gest_dataset.display import one_line, printable
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.progress import log_time
+from gest_dataset.published.released import Released
 from gest_dataset.report.explorer.explorer import CHANCE, explorer_of
 from gest_dataset.report.figures import fit_figure
 from gest_dataset.report.labels import LabelledRun, label_runs, language_name, short_name, verdict_of
 from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
-from gest_dataset.report.style import COLUMNS, GROUND, LATEX, css_variables, use_layout
+from gest_dataset.report.style import COLUMNS, GROUND, LATEX, LIGHT, css_variables, use_layout
 from gest_dataset.runs.folder import CACHE, Run, RunResult, Runs, find_runs, new_manifest
 from gest_dataset.runs.manifest import MANIFEST, RESULT, SCORES
+from gest_dataset.runs.population import Populations, populations_of
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import check_output_file, json_value, write_file
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
+_BADGE_COLOURS = {"shown": "series-2", "reversed": "series-4", "negligible": "series-3"}
 _MAX_TABLE_ROWS = 200  # of a figure's table; the CSV has all rows
 # Special characters of LaTeX, and characters that an 8-bit font may lack
 _ESCAPES = str.maketrans(
@@ -56,20 +59,29 @@ _ESCAPES = str.maketrans(
 _LIGATURE = re.compile(r"([-,])(?=\1)")  # two of them become one character
 
 
-def report(paths_or_runs: Runs, output: str | Path, figures: str | Path | None = None) -> Path:
+def report(
+    paths_or_runs: Runs,
+    output: str | Path,
+    figures: str | Path | None = None,
+    released: str | Path | None = None,
+) -> Path:
     """Write the report of some runs as one HTML page; `gest_dataset.report` calls this function.
 
     Paths are runs or folders with runs below them. `figures` is a folder for the figures as files for papers.
+    `released` sets the runs on `en` beside the released models: a folder of scores, or "pinned".
     """
     runs = find_runs(paths_or_runs)
     with log_time(f"Report of {len(runs):,} runs"):
-        write_report(runs, Path(output))
+        populations = populations_of(runs, Released(released)) if released is not None else {}
+        write_report(runs, Path(output), populations=populations)
         if figures is not None:
-            write_figures(label_runs(runs), Path(figures))
+            write_figures(label_runs(runs), Path(figures), populations)
     return Path(output)
 
 
-def write_report(runs: Sequence[Run], path: Path, notes: Sequence[str] = ()) -> Path:
+def write_report(
+    runs: Sequence[Run], path: Path, notes: Sequence[str] = (), populations: Populations | None = None
+) -> Path:
     """Write the page of some runs, with paragraphs of notes at its top; its links are relative to `path`."""
     if not runs:
         raise ConfigError("A report needs one run or more.")
@@ -80,7 +92,7 @@ def write_report(runs: Sequence[Run], path: Path, notes: Sequence[str] = ()) -> 
         warnings.filterwarnings("ignore", "Glyph .* missing from")
         drawn = [
             (panel, inline_svg(panel.figure, panel.name, panel.title, panel.alt))
-            for panel in panels_of(labelled)
+            for panel in panels_of(labelled, populations)
         ]
     verdicts = [verdict_of(run) for run in labelled]
     families = [family for run in labelled for family in run.measure.families]
@@ -152,14 +164,28 @@ def _links(run: LabelledRun, page: Path) -> dict[str, str]:
     return links
 
 
+def write_badge(runs: Sequence[Run], path: Path) -> None:
+    """Write the headline and verdict of one run as an SVG badge."""
+    if len(runs) != 1:
+        raise ConfigError(f"A badge shows one run, and here are {len(runs)}. Give the run's own folder.")
+    verdict = verdict_of(label_runs(runs)[0])
+    value = f"{verdict.headline.symbol} {format_number(verdict.estimate.value)}, {verdict.text}"
+    texts = [f"GEST {verdict.run.config}", value]
+    colour = LIGHT[_BADGE_COLOURS.get(verdict.verdict, "quiet")]
+    title = f"{verdict.run.model}: {value}, 95 % interval {verdict.interval}"
+    widths = [round(6.2 * len(text)) + 12 for text in texts]
+    template = load_template(_HERE / "badge.svg.jinja")
+    write_file(path, template.render(texts=texts, widths=widths, colour=colour, title=title))
+
+
 # --- figures as files
 
 
-def write_figures(runs: Sequence[LabelledRun], folder: Path) -> None:
+def write_figures(runs: Sequence[LabelledRun], folder: Path, populations: Populations | None = None) -> None:
     """Write all figures of the runs into a folder; equal runs give equal bytes."""
     for layout in COLUMNS:
         with use_layout(layout):
-            panels = panels_of(runs)
+            panels = panels_of(runs, populations)
         for panel in panels:
             stem = f"{panel.name}-{layout.name}"
             fit_figure(panel.figure)

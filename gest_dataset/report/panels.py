@@ -15,6 +15,7 @@ from gest_dataset.report.figures import Chart, Curve, Mark, Rows, draw_charts, l
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel, Record, make_panel
 from gest_dataset.report.style import DOTTED, LIGHT
+from gest_dataset.runs.population import Populations
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import GENDERS
@@ -130,10 +131,12 @@ _PANELS: tuple[tuple[tuple[str, ...], Callable[[Sequence[LabelledRun]], Iterator
 )
 
 
-def panels_of(runs: Sequence[LabelledRun]) -> list[Panel]:
-    """All panels that these runs have data for."""
-    return [
+def panels_of(runs: Sequence[LabelledRun], populations: Populations | None = None) -> list[Panel]:
+    """All panels that these runs have data for; `populations` sets runs beside the released models."""
+    panels = [
         panel
         for measures, draw in _PANELS
         for panel in draw([run for run in runs if run.measure.name in measures])
     ]
+    beside = [(run, (populations or {}).get(run.run.path)) for run in runs]
+    return panels + [headline_panels.released_panel(run, one) for run, one in beside if one is not None]

@@ -1,6 +1,8 @@
 """A run on GEST among the published models whose scores were released, sentence by sentence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -56,13 +58,16 @@ class Population:
         )
 
 
+Populations = dict[Path, Population]  # by the folder of the run
+
+
 def compare_released(run: Run, released: Released) -> Population:
     """Compare a run on `en` or `en_1_0` with each released model that has all of its templates.
 
     Sentences that differ between the two releases of GEST are left out.
     """
     config = run.manifest.config
-    if run.manifest.measure != TEMPLATES.name or config not in ("en", AUTHORS_CONFIG):
+    if not _is_comparable(run):
         raise ConfigError(
             f"{run.path} is not a run on en or {AUTHORS_CONFIG}, which the released scores are of."
         )
@@ -91,6 +96,16 @@ def compare_released(run: Run, released: Released) -> Population:
         notes.append(f"Without scores in all of the run's templates ({templates}): {', '.join(others)}.")
     pairs = zip(neighbours, corrected, strict=True)
     return Population(tuple(replace(one, difference=difference) for one, difference in pairs), tuple(notes))
+
+
+def populations_of(runs: Sequence[Run], released: Released) -> Populations:
+    """Each run on `en` or `en_1_0` beside the released models; an error if there is none."""
+    comparable = [run for run in runs if _is_comparable(run)] or runs[:1]
+    return {run.path: compare_released(run, released) for run in comparable}
+
+
+def _is_comparable(run: Run) -> bool:
+    return run.manifest.measure == TEMPLATES.name and run.manifest.config in ("en", AUTHORS_CONFIG)
 
 
 def _compare(name: str, scores: pd.DataFrame, model: str, other: pd.DataFrame) -> Neighbour:

@@ -29,6 +29,8 @@ from gest_dataset.stereotypes import STEREOTYPES
 pytestmark = pytest.mark.usefixtures("mirror")
 
 GEST = "kinit-sk/gest/data"
+WINOMT = "gabrielStanovsky/mt_gender"
+MTGENEVAL = "amazon-science/machine-translation-gender-eval/data"
 METHODOLOGY = "kinit-sk/bias-methodology/data"
 Edit = Callable[[str, Callable[[bytes], bytes]], Path]
 
@@ -262,6 +264,42 @@ def test_winobias_rules(pro: str, anti: str, verdict: object) -> None:
     assert contrast(pro, anti) == verdict
 
 
+# Translators --------------------------------------------------------------------------------------
+
+
+def test_winomt_halves_and_translations_are_joined_by_the_text() -> None:
+    sentences = {row["id"]: row for row in read("winomt")[0]}
+    kinds = ["pro", "anti", "anti", "pro", "anti", "anti", None, None]
+    assert [row["stereotypical"] for row in sentences.values()] == kinds
+    assert [row["gender"] for row in sentences.values()][-3:] == ["female", "neutral", "male"]
+    templates = [sentences[f"winomt-000{number}"]["template"] for number in (0, 2, 5, 7)]
+    assert templates[0] == templates[1] == "The ENTITY called the nurse because PRONOUN felt sick."
+    assert templates[2] == "The ENTITY praised the teacher because PRONOUN liked the school."
+    assert templates[3] == "The clerk asked ENTITY to wait until PRONOUN had a key."
+    rows, dropped = read("winomt_translations")
+    assert {(row["language"], row["system"]) for row in rows} == {
+        *(("ru", system) for system in ("aws", "bing", "google", "systran")),
+        *(("uk", system) for system in ("bing", "google", "systran")),
+    }
+    assert all(row["source"] == sentences[row["sentence_id"]]["sentence"] for row in rows)
+    assert len(rows) == 7 * len(sentences) - dropped["not translated"] == 54
+    google = next(row for row in rows if row["id"] == "winomt-0002-uk-google")
+    assert google["translation"].startswith("Водійка")
+
+
+def test_mtgeneval_has_references_of_both_genders() -> None:
+    rows = read("mtgeneval_ru")[0]
+    assert [row["kind"] for row in rows] == ["counterfactual"] * 6 + ["contextual"] * 2
+    feminine, masculine = rows[4:6]
+    assert feminine["pair_id"] == masculine["pair_id"]
+    assert feminine["source"].startswith("The actress")
+    assert feminine["reference"] == masculine["wrong_reference"] == "Актриса поблагодарила зрителей."
+    contextual = rows[-1]
+    assert (contextual["context"], contextual["gender"]) == ("He studied law in Riga.", None)
+    assert contextual["source"].startswith("Berg was chosen")
+    assert "избран " in contextual["reference"]
+
+
 # Broken files, read with `load_dataset` -----------------------------------------------------------
 
 
@@ -281,6 +319,25 @@ BROKEN = [
         STEREOSET_EN,
         replace("anti-stereotype", "anti-stereotypo"),
         "row 0: unexpected labels of the candidates",
+    ),
+    (
+        "winomt",
+        f"{WINOMT}/data/aggregates/en.txt",
+        replace("\t1\t", "\t9\t"),
+        "line 1: the sentence has no word 9",
+    ),
+    ("winomt", f"{WINOMT}/data/aggregates/en.txt", replace("male", "men"), "line 1: expected a gender"),
+    (
+        "winomt_translations",
+        f"{WINOMT}/translations/bing/en-uk.txt",
+        lambda data: data + data.splitlines()[0] + b"!\n",
+        "line 9: no translation, or a second one",
+    ),
+    (
+        "mtgeneval_ru",
+        f"{MTGENEVAL}/context/geneval-context-wikiprofessions-original-test.en_ru.ru",
+        lambda data: data.splitlines(keepends=True)[0],
+        "empty lines, or not as many lines as",
     ),
 ]
 

@@ -25,7 +25,7 @@ def models(tmp_path: Path) -> None:
 @pytest.fixture
 def short_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports say only how many runs they have; their own tests are elsewhere."""
-    monkeypatch.setattr(page, "write_report", lambda found, path: path.write_text(str(len(found))))
+    monkeypatch.setattr(page, "write_report", lambda found, path, **_: path.write_text(str(len(found))))
 
 
 @pytest.fixture

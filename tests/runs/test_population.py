@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.published.released import PINNED, Released
 from gest_dataset.runs import read_run
@@ -46,6 +48,27 @@ def test_a_copy_of_a_released_model(tmp_path: Path) -> None:
     residuals = [one - one.groupby(level="stereotype").transform("mean") for one in (own, bert)]
     expected = np.corrcoef(*(one.sort_index() for one in residuals))[0, 1]
     assert by_model["bert-base-uncased"].agreement == pytest.approx(expected)
+
+
+@pytest.mark.usefixtures("mirror", "one_thread")
+def test_the_report_draws_the_population(tmp_path: Path) -> None:
+    """A row per released model with the numbers of `compare_released`, in the page and as a file."""
+    path = planted_run(tmp_path / "run", 1.0)
+    other = winobias(tmp_path / "other", "mine", 0.1, 0.2, "winobias_type1_test")  # is left alone
+    gest_dataset.report([path, other], tmp_path / "r.html", tmp_path / "figures", released=PINNED)
+    population = compare_released(read_run(path), Released(PINNED))
+    with (tmp_path / "figures" / "released-1.csv").open(encoding="utf-8") as file:
+        rows = {row["model"]: row for row in csv.DictReader(file)}
+    assert len(rows) == 34
+    for one in population.neighbours:
+        row = rows[one.difference.baseline]
+        assert float(row["agreement"]) == one.agreement
+        assert [float(row[f"ratio{end}"]) for end in ("", "_low", "_high")] == [
+            *one.difference.comparison.times
+        ]
+    assert population.text() in (tmp_path / "r.html").read_text(encoding="utf-8")
+    with pytest.raises(ConfigError, match="is not a run on en"):
+        gest_dataset.report([other], tmp_path / "none.html", released=PINNED)
 
 
 @pytest.mark.usefixtures("mirror")
