@@ -74,9 +74,9 @@ Engine = Callable[[Iterable[Job], Work], Iterator[list[Cell]]]  # runs jobs, and
 
 def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
     """Run one job after the other in this process."""
-    for _, family in groupby(jobs, lambda job: job[0].model.family):
-        with keep_base():  # the adapters of a model
-            for job in family:
+    for _, of_model in groupby(jobs, lambda job: job[0].model.model):
+        with keep_base():  # for its adapters
+            for job in of_model:
                 yield work(job, "cpu" if job[0].model.gpus == 0 else "auto")
         torch.cuda.empty_cache()
 
@@ -102,7 +102,7 @@ def list_cells(suite: Suite, folder: Path) -> list[Cell]:
 
 
 def _kind_of(model: SuiteModel) -> str:
-    return "causal" if model.endpoint else name_and_kind(model.model, model)[1]
+    return "causal" if model.endpoint else model.kind or name_and_kind(model.model, model)[1]
 
 
 def seconds_per_sample(cells: Iterable[Cell], folder: Path | None) -> float | None:

@@ -31,8 +31,8 @@ def wrapped(animal: str, seed: int = 1, **options: Any) -> Any:
     """A model with an adapter whose weights are random, not zero as before training."""
     torch.manual_seed(seed)
     model = CLASSES[animal].from_pretrained(zoo.directory(animal))
-    settings = {"r": 4, "target_modules": LAYERS[animal], "init_lora_weights": False} | options
-    return peft.get_peft_model(model, peft.LoraConfig(**settings, fan_in_fan_out=animal == "gpt2"))
+    settings = {"r": 4, "lora_alpha": 2, "target_modules": LAYERS[animal], "init_lora_weights": False}
+    return peft.get_peft_model(model, peft.LoraConfig(**settings | options, fan_in_fan_out=animal == "gpt2"))
 
 
 def save(folder: Path, animal: str, seed: int = 1, **options: Any) -> Path:
