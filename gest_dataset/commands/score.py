@@ -155,10 +155,8 @@ def run(
     outcome.failed.update({f"{name} in the extended templates": e for name, e in held_out.failed.items()})
     checks = gates.check_gates(limits, outcome, held_out)
     failures = [message for check in checks for message in check.failures]
-    if junit is not None:
-        gates.write_junit(junit, str(name), outcome, checks)
-    if markdown is not None:
-        gates.write_markdown(markdown, str(name), map(_fields, outcome.runs), outcome, checks)
+    files = {"junit": junit, "markdown": markdown}
+    gates.write_files(files, str(name), list(map(_fields, outcome.runs)), outcome, checks)
     if as_json:
         console.show_json(_to_json(outcome, held_out, page, failures))
     elif several:
