@@ -225,7 +225,7 @@ def detect_capabilities(
     able = Capabilities(prefix_tokens=extra, context_length=entry.get("max_model_len"))
     if by_text:
         able = replace(able, prefix_tokens=0, text_prompts=extra)
-    words = {target: decode((target,)) for target in context.targets}
+    words = {target: decode((target,)) for target in context.targets if by_text}
 
     reasons: list[str] = []
 
