@@ -6,9 +6,9 @@
 
 `printed` computes accuracy and F1 with the authors' rule, `authors_gender`, beside the printed numbers.
 `differences` draws 100 of the translations that the two readings read differently, with the reason, and
-counts the reasons in all of them. `null` measures how often intervals, verdicts and permutation tests of
-delta_s are wrong for translators without stereotypes. All need the authors' analyser: pip install pymorphy2
-pymorphy2-dicts-ru pymorphy2-dicts-uk "setuptools<80".
+counts the reasons in all of them; the column `better` is filled in by hand and kept. `null` measures how
+often intervals, verdicts and permutation tests of delta_s are wrong for translators without stereotypes. All
+need the authors' analyser: pip install pymorphy2 pymorphy2-dicts-ru pymorphy2-dicts-uk "setuptools<80".
 
 The authors align with `fast_align -d -o -v`. `align` is written from its paper (Dyer et al., 2013, A Simple,
 Fast, and Effective Reparameterization of IBM Model 2): target word i of m has source j of n with probability
@@ -252,11 +252,15 @@ def differences(output: Path) -> None:
     print_heading(["reason", "all, per cent", f"of {SAMPLE}"], 1)
     for why, number in counts.most_common():
         print(f"| {why} | {100 * number / len(everything):.1f} | {of_sample[why]} |")
+    judged: dict[tuple[str, ...], str] = {}
+    if output.exists():
+        with output.open(encoding="utf-8", newline="") as file:
+            judged = {tuple(cells[:-1]): cells[-1] for cells in csv.reader(file)}
     with output.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        names = ("their words", "their gender", "our word", "our gender", "evidence", "reason")
+        names = ("their words", "their gender", "our word", "our gender", "evidence", "reason", "better")
         writer.writerow(["system", "language", "id", "entity", *names])
-        writer.writerows(sorted(drawn))
+        writer.writerows([*cells, judged.get(tuple(cells), "")] for cells in sorted(drawn))
 
 
 # --- the null
