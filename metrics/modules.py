@@ -16,7 +16,6 @@ from typing import Any
 
 import datasets
 import evaluate
-import numpy as np
 import pyarrow as pa
 from datasets import List, Value
 from evaluate.naming import camelcase_to_snakecase
@@ -98,7 +97,7 @@ class CheckedMetric(evaluate.Metric):
         columns = [
             pa.nulls(number, field.type)
             if batch[field.name] is None
-            else pa.array(_arrow_values(batch[field.name]), field.type)
+            else pa.array(checks.as_list(batch[field.name]), field.type)
             for field in self.features.arrow_schema
         ]
         if self.writer is None:
@@ -225,16 +224,6 @@ def _plain(result: dict[Any, Any] | None) -> dict[Any, Any] | None:
     return result and {
         key: _plain(item) if isinstance(item, dict) else json_value(item) for key, item in result.items()
     }
-
-
-def _arrow_values(values: Any) -> Any:
-    """Arrays, series and tensors in a form that Arrow takes: rows of numbers as a list of arrays."""
-    if hasattr(values, "detach"):  # a tensor, whose type numpy may not have
-        return values.tolist()
-    if not hasattr(values, "__array__"):
-        return values
-    array = np.asarray(values)
-    return list(array) if array.ndim > 1 else array
 
 
 # --- the modules
