@@ -41,6 +41,7 @@ from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, op
 from gest_dataset.runs.manifest import SCORES
 from gest_dataset.statistics import placebo
 from gest_dataset.statistics.sequential import first_of_each, looks, stratified_order, stretch
+from gest_dataset.stereotypes import OWN_TABLE
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
@@ -88,6 +89,7 @@ class Request:
             "start": "eos" if start and start[0] == "eos" else None,
             "limit": self.settings.limit,
             **({"short": True} if self.settings.short else {}),
+            **({"stereotypes": OWN_TABLE} if OWN_TABLE else {}),
             **({"where": [*self.settings.where]} if self.settings.where else {}),
         }
 

@@ -100,7 +100,7 @@ def list_cells(suite: Suite, folder: Path) -> list[Cell]:
 
 
 def _kind_of(model: SuiteModel) -> str:
-    return "causal" if model.endpoint else name_and_kind(model.model, model)[1]
+    return "causal" if model.endpoint else model.kind or name_and_kind(model.model, model)[1]
 
 
 def seconds_per_sample(cells: Iterable[Cell], folder: Path | None) -> float | None:

@@ -21,6 +21,7 @@ from gest_dataset.runs.folder import default_folder
 from gest_dataset.storage import parse_yaml, read_bytes
 
 PAPERS = Path(__file__).parent / "papers"
+_BOARD = PAPERS.with_name("published.yaml")
 _CONSENT = "trust_remote_code"  # comes from the command line only
 # Keys that apply only to a loaded model, and only to a served one
 LOADED_ONLY = (
@@ -29,7 +30,7 @@ LOADED_ONLY = (
 )
 _SERVED_ONLY = ("tokenizer", "connections")
 # Fields of a model that a suite cannot set, and the YAML types of keys that have another type in Python
-_DERIVED = ("name", "family", "revision", "step", "device", "device_map", "plan", _CONSENT)
+_DERIVED = ("name", "revision", "step", "device", "device_map", "plan", _CONSENT)
 _TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
 
 
@@ -62,8 +63,10 @@ class SuiteModel(Settings):
     cpus: int = 1
     memory: int | str = 0
     configs: str | list[str] = ""
+    size: int | float | None = None  # in millions of parameters, for the board
+    kind: str = ""  # stated kinds are not read from the Hub
     name: str  # of the model's folder
-    family: str  # groups the checkpoints of one model
+    family: str  # groups the checkpoints of one model, or the models of a family
     step: int | None = None  # the training step of a checkpoint
 
     @property
@@ -103,6 +106,7 @@ def find_suite(name: str) -> Path:
     if path.is_file():
         return path
     built_in = {f"{PAPERS.name}/{file.name}": file for file in sorted(PAPERS.glob("*.yaml"))}
+    built_in[_BOARD.stem] = _BOARD
     for short, file in built_in.items():
         if name in (short, file.name, file.stem):
             return file
@@ -183,6 +187,6 @@ def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteMo
         variants.sort(key=lambda variant: variant["step"])
         if not variants:
             raise ConfigError(f"{entry['model']} has no folders checkpoint-NUMBER")
-    models = [SuiteModel(**{**entry, "family": family, **each}) for each in variants or [{"name": family}]]
+    models = [SuiteModel(**{"family": family, **entry, **each}) for each in variants or [{"name": family}]]
     _ = models[0].selected, resolve_placement(models[0].placed("cpu"))  # errors for unknown names
     return models

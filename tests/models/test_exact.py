@@ -181,10 +181,10 @@ def test_packed_layers_change_nothing(animal: str, monkeypatch: pytest.MonkeyPat
     wanted, packed = expected(animal, entry.name), []
 
     @contextmanager
-    def recorded(*given: Any) -> Iterator[bool]:
-        with packed_linear.packed_linear_layers(*given) as works:
-            packed.append(works)
-            yield works
+    def recorded(*given: Any) -> Iterator[list[Any]]:
+        with packed_linear.packed_linear_layers(*given) as layers:
+            packed.append(bool(layers))
+            yield layers
 
     monkeypatch.setattr(forward_passes, "packed_linear_layers", recorded)
     monkeypatch.setattr(packed_linear, "_SMALLEST", 0)

@@ -21,6 +21,7 @@ from gest_dataset.errors import ConfigError, ModelError, ScoringError, SettingEr
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result, is_decided
+from gest_dataset.measures.stereoset import CONTROL_CHOICE
 from gest_dataset.models.base import CHAT_CONNECTIONS, Model, Sampling, Settings, run_signature
 from gest_dataset.models.chat.probes import CHAT_PROBES, ChatProbe, wordings_id
 from gest_dataset.models.loading import CAUSAL, load_model
@@ -109,6 +110,8 @@ class Answers(RunResult):
         else:
             for name, number in HELD_OUT.items():
                 result |= proportion(name, np.arange(HELD_OUT_ANSWERS) < number, None)
+        if self.metadata["measure"] == CONTROL_CHOICE.name:
+            return result
         shares = [dict(entry) for entry in self.table["shares"].to_pylist()]
         if any(shares):
             result["by_probability"] = choice_rate_of_shares(shares, stereotypes, ids)
@@ -140,7 +143,7 @@ def ask(
     Args:
         model: a Hub id, a path or a pair (model, tokenizer) with a chat template; with `endpoint`, the name
             of a model at a server.
-        probe: `choice`, `first-person` or `story`.
+        probe: `choice`, `controls`, `first-person` or `story`.
         language: `en` (not for first-person), or a Slavic or added language.
         output: the directory of the run; the same call resumes an interrupted run.
         settings: the other fields of `AskSettings`.
@@ -170,6 +173,8 @@ def prepare(settings: AskSettings) -> ChatTask:
         advice = f"Add it with: gest add-language {language} --variants FILE"
         raise ConfigError(f"{name} in {language!r} needs the config {config}, which does not exist. {advice}")
     rows = rows_of(config)
+    if settings.stop_early and "stereotype" not in rows.column_names:
+        raise SettingError(f"stop_early applies to configs with GEST's stereotypes, not to {config}.")
     fingerprint = fingerprint_of(config, rows)
     if settings.limit is not None:
         rows = rows.select(range(min(settings.limit, len(rows))))
@@ -225,7 +230,7 @@ def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[
             answers = collect(chat_model, prompts, task.sampling, cache, settings)
             # prompts with the same text and seed share an answer
             sent = dict(zip(((prompt.text, prompt.repeat) for prompt in prompts), answers, strict=True))
-            stereotype = dict(zip(rows["id"], rows["stereotype"], strict=True))
+            stereotype = {row["id"]: row.get("stereotype") for row in rows.to_list()}
             stereotypes = [stereotype[prompt.id] for prompt in prompts]
             table = task.probe.make_table(task.detector, prompts, answers, stereotypes)
             stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
