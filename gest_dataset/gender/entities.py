@@ -1,0 +1,331 @@
+"""The gender that a translation gives to a person of the English sentence (docs/entity-gender.md).
+
+A lexical aligner finds the translation of the person: IBM model 1 with a prior for the diagonal (Dyer et al.,
+2013), which learns from all translations at hand, with the nouns of `persons.yaml` as a start. The gender is
+that of the noun's form, unless the words that agree with it are feminine.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from gest_dataset.gender.detect import GenderDetector
+from gest_dataset.gender.grammar import FEMALE, MALE, NOUNS, UNKNOWN, Grammar
+from gest_dataset.gender.parsing import parse_texts
+from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, is_relative
+from gest_dataset.gender.tokens import Token, Tree
+from gest_dataset.storage import read_yaml
+
+NEUTRAL, EPICENE = "neutral", "epicene"
+_PERSONS = Path(__file__).with_name("persons.yaml")
+_WOMAN = "woman"  # the entry of *женщина-водитель*
+_ITERATIONS, _TENSION, _PRIOR = 5, 4.0, 3.0  # of the aligner: _PRIOR is the count of a noun in persons.yaml
+_LEAST_SCORE = 0.02  # of a word that may be the translation
+_WORDS = re.compile(r"\w+(?:['’-]\w+)*")
+_ENDING = re.compile(r"[аеёєийіїоуъыьэюямвўхтaáeéěęiíoóuůyýąmvwhjtť]{0,4}|[ао]га|[ое]го|e?ga|ego|ého|og|oga")
+_LAST_VOWEL = re.compile(r"(?:[аяоеыиі][йяе]|[аеийоуыьюяaáeéěiíoyý])$")
+_NEUTER = re.compile("[оеёєoeěęí]$")
+_FLEETING = re.compile(r"[аеоэaeoi]+ь?([кцkc])ь?$")  # *продавец*, *продавца*
+_ADJECTIVAL = {  # endings of nouns that are declined like adjectives
+    MALE: re.compile(r"(?:[аео][гм][оу]|[оеыи]м|[ыи]й|ega|[eé]go|[eé]mu|ého|[ýíi]m|oga?|om[eu]?)$"),
+    FEMALE: re.compile(r"(?:[аяоую]я|[уюоеє]ю|ої|[ое]й|á|é|ou|ú|e?j|oj|ą)$"),
+}
+_PALATAL = {"к": "ц", "k": "c", "ň": "n"}
+_GENDERS = {"Masc": MALE, "Fem": FEMALE}
+_ATTRIBUTES = frozenset({"amod", "det", "nummod", "acl"})
+
+
+@dataclass(frozen=True)
+class EntityGender:
+    """The gender of a person in a translation: `male`, `female`, `neutral` or `unknown`, and why.
+
+    `word` is the translation of the person, `evidence` that and the words that agree with it. `problem`: why
+    the translation cannot be judged, or the empty string.
+    """
+
+    gender: str
+    word: str = ""
+    evidence: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class Persons:
+    """The nouns of persons of a language: which noun a word is a form of, and the gender of the noun."""
+
+    def __init__(self, entries: Mapping[str, str]) -> None:
+        self.entries = {entity: set[str]() for entity in entries}  # entity -> its nouns
+        self.nominatives = set[str]()
+        self._stems: dict[str, set[tuple[str, str]]] = defaultdict(set)  # -> (noun, gender)
+        for entity, nouns in entries.items():
+            for noun in nouns.split():
+                masculine, _, feminine = noun.partition(":")
+                name = (masculine or feminine).rstrip("=~")
+                self.entries[entity].add(name)
+                if noun[-1] in "=~" or masculine == feminine:
+                    self._add(name, name, NEUTRAL if noun[-1] == "~" else EPICENE)
+                    continue
+                stems = self._add(masculine, name, MALE) if masculine else set()
+                if feminine[:-1] in stems and not _LAST_VOWEL.search(masculine):
+                    self._stems[feminine] |= {(name, MALE)}  # *nastolatka*, also a case of *nastolatek*
+                if feminine:
+                    self._add(feminine, name, FEMALE, stems)
+
+    def _add(self, noun: str, name: str, gender: str, others: Collection[str] = ()) -> set[str]:
+        self.nominatives.add(noun)
+        stem = _LAST_VOWEL.sub("", noun)
+        stems = {noun, stem, _FLEETING.sub(r"\1", noun), _FLEETING.sub(r"ь\1", noun)}
+        if gender == FEMALE:  # *лікарці*, *sudkyni*
+            stems |= {stem[:-1] + _PALATAL.get(stem[-1], stem[-1])} - {*others}
+        for one in stems:
+            self._stems[one].add((name, gender))
+        return stems
+
+    def find(self, form: str) -> tuple[str, str]:
+        """The noun and its gender; an empty gender if both fit, two empty texts if no noun does."""
+        for end in range(len(form), max(len(form) - 5, 2), -1):
+            found = self._stems.get(form[:end])
+            if found and _ENDING.fullmatch(form[end:]):
+                genders = {gender for _, gender in found}
+                return min(found)[0], genders.pop() if len(genders) == 1 else ""
+        parts = [self.find(part) for part in form.split("-")] if "-" in form else []
+        return max(parts, key=lambda part: (part[1] == FEMALE, bool(part[0])), default=("", ""))
+
+
+@lru_cache(maxsize=16)
+def load_persons(language: str) -> Persons:
+    """The nouns of a language; none of a language that a user added."""
+    return Persons(read_yaml(_PERSONS).get(language, {}))
+
+
+def entity_genders(
+    sources: Sequence[str],
+    entity_indices: Sequence[int],
+    translations: Sequence[str],
+    language: str,
+    parser: str = "udpipe",
+    model: str | Path | None = None,
+    *,
+    cache: str | Path | None = None,
+    detector: GenderDetector | None = None,
+) -> list[EntityGender]:
+    """The gender of the person at each index (of the source, split at spaces) in each translation, in order.
+
+    The more translations there are, the better the aligner finds the persons.
+    """
+    detector = detector or GenderDetector(language, parser, model, cache)
+    persons = load_persons(language)
+    parses = parse_texts(translations, language, detector.parser, detector.cache)
+    tokens = [[token for tree in parse.sentences for token in tree.tokens] for parse in parses]
+    english = [[_english(word) for word in source.split()] for source in sources]
+    found = align(english, entity_indices, tokens, persons)
+    genders = []
+    for parse, token in zip(parses, found, strict=True):
+        if parse.problem or token is None:
+            genders.append(EntityGender(UNKNOWN, problem=parse.problem))
+            continue
+        tree = next(tree for tree in parse.sentences if any(token is other for other in tree.tokens))
+        gender, evidence = read_gender(Context(tree, token, detector.grammar), persons)
+        texts = ["".join(parse.text[slice(*parse.span(word))]) for word in (token, *evidence)]
+        genders.append(
+            EntityGender(gender, texts[0], tuple(dict.fromkeys(texts)) if gender != UNKNOWN else ())
+        )
+    return genders
+
+
+def _english(word: str) -> str:
+    match = _WORDS.search(word.lower())
+    return match[0].removesuffix("'s").removesuffix("’s") if match else ""
+
+
+# ---- alignment ---------------------------------------------------------------------------------------------
+
+
+def align(
+    sources: Sequence[Sequence[str]],
+    entity_indices: Sequence[int],
+    translations: Sequence[Sequence[Token]],
+    persons: Persons,
+) -> list[Token | None]:
+    """The word of each translation that translates the word at the index, if there is one."""
+    keys = {form: persons.find(form)[0] for form in {t.form for tokens in translations for t in tokens}}
+    words, targets = _Numbers(), _Numbers()
+    pairs: list[tuple[int, int, int, float]] = []  # of words: number of the target, both words, the prior
+    starts = [0]
+    columns = 0
+    for source, tokens in zip(sources, translations, strict=True):
+        numbers = [words[word] for word in source]
+        for place, token in enumerate(tokens):
+            target = targets[keys[token.form] or token.form[:5]]
+            for i, word in enumerate(numbers):
+                distance = abs((i + 0.5) / len(numbers) - (place + 0.5) / len(tokens))
+                pairs.append((columns, word, target, distance))
+            columns += 1
+        starts.append(len(pairs))
+    column, word, target, distance = (np.array(values) for values in zip(*pairs, strict=True))
+    known = [
+        (words[part], targets[noun])
+        for entity, nouns in persons.entries.items()
+        for part in entity.split()
+        for noun in nouns
+        if part in words and noun in targets
+    ]
+    probability, share = _train(column, word, target, np.exp(-_TENSION * distance), known)
+    width = len(targets)
+    listed = np.isin(word * width + target, [one * width + other for one, other in known])
+    score = share * np.sqrt(probability) + 0.05 * np.exp(-_TENSION * distance) * listed
+    found: list[Token | None] = []
+    for number, (source, tokens) in enumerate(zip(sources, translations, strict=True)):
+        own = score[starts[number] : starts[number + 1]].reshape(len(tokens), len(source))
+        scores = own[:, entity_indices[number]] * [_is_person(token, keys[token.form]) for token in tokens]
+        found.append(tokens[int(scores.argmax())] if scores.max() > _LEAST_SCORE else None)
+    return found
+
+
+class _Numbers(defaultdict[str, int]):
+    """The number of each word, in the order in which they occur."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = len(self)
+        return self[word]
+
+
+def _train(
+    column: np.ndarray,
+    word: np.ndarray,
+    target: np.ndarray,
+    prior: np.ndarray,
+    known: Sequence[tuple[int, int]],
+) -> tuple[np.ndarray, np.ndarray]:
+    """P(target | word) of each pair, and the share of the pair in its target word."""
+    width = int(target.max()) + 1
+    ids = np.concatenate([word * width + target, [one * width + other for one, other in known]]).astype(int)
+    cells, cell = np.unique(ids, return_inverse=True)
+    pair, seeds = cell[: len(word)], cell[len(word) :]
+    probability = np.ones(len(cells))
+    probability[seeds] *= 10
+    for _ in range(_ITERATIONS):
+        share = probability[pair] * prior
+        share /= np.bincount(column, share)[column]
+        counts = np.bincount(pair, share, len(cells))
+        np.add.at(counts, seeds, _PRIOR)
+        probability = counts / np.bincount(cells // width, counts)[cells // width]
+    return probability[pair], share
+
+
+def _is_person(token: Token, noun: str) -> float:
+    """How well a word can be the translation of a person, by its part of speech."""
+    if noun:
+        return 1.0
+    if token.upos in NOUNS or token.upos == "X":
+        return 0.1 if token.feats.get("Animacy") == "Inan" else 0.5
+    return 0.0
+
+
+# ---- gender ------------------------------------------------------------------------------------------------
+
+
+def read_gender(noun: Context, persons: Persons) -> tuple[str, list[Token]]:
+    """The gender of a noun of a person, and the words that agree with it in that gender."""
+    token = noun.token
+    name, gender = persons.find(token.form)
+    if name and not gender:  # *рабочий*, *рабочая*
+        fitting = [one for one, ending in _ADJECTIVAL.items() if ending.search(token.form)]
+        gender = fitting[0] if len(fitting) == 1 else ""
+    if not name and token.gender == "Neut" and _NEUTER.search(token.form):
+        gender = NEUTRAL
+    if gender in (NEUTRAL, FEMALE):
+        return gender, []
+    tag = None if gender == EPICENE or token.upos in {"X", "PRON"} else _GENDERS.get(token.gender)
+    shown = [
+        (_shown_gender(one, noun.grammar, persons), one) for one in _agreeing(noun, persons, gender == MALE)
+    ]
+    first = next(filter(None, (one for one, _ in shown)), None)
+    if first or gender == MALE:
+        return first or gender, [word for one, word in shown if one == first]
+    pronouns = [] if tag else _pronouns(noun, persons)
+    return (_GENDERS[pronouns[0].gender] if pronouns else tag or UNKNOWN), pronouns
+
+
+def _shown_gender(token: Token, grammar: Grammar, persons: Persons) -> str | None:
+    """The gender that an agreeing word shows."""
+    if token.upos in NOUNS:  # *женщина-водитель*
+        return persons.find(token.form)[1] or None
+    if token.number in {"Plur", "Dual"}:
+        return None
+    past = grammar.gender(token, "past") if token.upos in VERBS else None
+    return past or _GENDERS.get(token.gender)
+
+
+def _agreeing(noun: Context, persons: Persons, is_masculine: bool) -> Iterator[Token]:
+    """The words that agree with a noun; of a masculine one only the nominative has feminine attributes."""
+    token, tree = noun.token, noun.sentence
+    has_cases = any(other.case for other in noun.tokens if other.upos in NOUNS)
+    is_nominative = token.case in {"", "Nom"}
+    if has_cases and token.upos != "PRON" and persons.find(token.form)[0]:  # taggers confuse cases
+        is_nominative = token.form in persons.nominatives
+    women = persons.entries.get(_WOMAN, set())
+    near = [other for other in (noun.previous, noun.following) if other is not None and other.upos in NOUNS]
+    yield from (other for other in near if persons.find(other.form)[0] in women)
+    if is_nominative and token.relation == "nsubj" and noun.head is not None:
+        subjects = [one for one in tree.children(noun.head) if one.relation == "nsubj"]
+        before = [one for one in subjects if one.id < noun.head.id and one.case in {"", "Nom", token.case}]
+        if token is (before or subjects)[-1 if before else 0]:
+            yield from _predicate(tree, noun.head)
+    elif is_nominative and not any(other.relation in SUBJECTS for other in noun.clause):
+        yield from (other for other in noun.after if other.upos in VERBS)
+    yield from _relative(noun)
+    if is_nominative or not is_masculine:
+        for child in noun.children:
+            is_attribute = child.relation in _ATTRIBUTES and child.upos in {"ADJ", "DET", "NUM", "VERB"}
+            cases = {"", "Nom"} if is_nominative else {"", token.case}
+            if is_attribute and child.case in cases and child.verb_form != "Fin":
+                yield child
+
+
+def _relative(noun: Context) -> Iterator[Token]:
+    """The relative pronoun after a noun and a comma, and the verb of its clause."""
+    if noun.following is None or noun.following.text != ",":
+        return
+    near = noun.tokens[noun.token.id + 1 : noun.token.id + 3]
+    stems = noun.grammar.relative_stems
+    pronouns = [
+        one
+        for one in near
+        if (one.upos in {"PRON", "DET"} and (is_relative(one) or one.form.startswith(stems)))
+        or one.form in noun.grammar.relative_conjunctions
+    ]
+    yield from (one for one in pronouns if one.gender)
+    for child in noun.children:
+        subjects = [one for one in noun.sentence.children(child) if one.relation in SUBJECTS]
+        if child.relation == "acl" and child.upos in VERBS and all(one in pronouns for one in subjects):
+            yield child
+
+
+def _predicate(tree: Tree, head: Token) -> Iterator[Token]:
+    """The words of a predicate that agree with the subject, and of predicates that are joined with it."""
+    if head.upos not in NOUNS:
+        yield head
+    for child in tree.children(head):
+        has_subject = any(other.relation in SUBJECTS for other in tree.children(child))
+        if (
+            child.relation in {"aux", "cop", "xcomp"}
+            and child.upos not in NOUNS
+            and child.case in {"", "Nom"}
+        ):
+            yield child
+        elif child.relation == "conj" and child.upos in VERBS | {"ADJ"} and not has_subject:
+            yield from _predicate(tree, child)
+
+
+def _pronouns(noun: Context, persons: Persons) -> list[Token]:
+    """*He* or *she*, if the sentence has no other noun that they could refer to."""
+    others = [one for one in noun.tokens if one is not noun.token and one.upos in {*NOUNS, "X"}]
+    if any(persons.find(one.form)[0] or one.upos == "PROPN" for one in others):
+        return []
+    near = [one for one in noun.tokens if one.upos == "PRON" and one.person == "3" and one.gender in _GENDERS]
+    return [one for one in near if all(one.gender != other.gender for other in others)]
