@@ -22,6 +22,7 @@ from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.storage import read_yaml
 
 NEUTRAL, EPICENE = "neutral", "epicene"
+_MARKS = {"=": EPICENE, "~": UNKNOWN, "*": NEUTRAL}  # of nouns without a pair
 _PERSONS = Path(__file__).with_name("persons.yaml")
 _WOMAN = "woman"  # the entry of *женщина-водитель*
 _ITERATIONS, _TENSION, _PRIOR = 5, 4.0, 3.0  # of the aligner: _PRIOR is the count of a noun in persons.yaml
@@ -32,9 +33,12 @@ _LAST_VOWEL = re.compile(r"(?:[аяоеыиі][йяе]|[аеийоуыьюяaáe
 _NEUTER = re.compile("[оеёєoeěęí]$")
 _FLEETING = re.compile(r"[аеоэaeoi]+ь?([кцkc])ь?$")  # *продавец*, *продавца*
 _ADJECTIVAL = {  # endings of nouns that are declined like adjectives
-    MALE: re.compile(r"(?:[аео][гм][оу]|[оеыи]м|[ыи]й|ega|[eé]go|[eé]mu|ého|[ýíi]m|oga?|om[eu]?)$"),
+    MALE: re.compile(r"(?:[аео][гм][оу]|[оеыи]м|[ыи]й|ega|[eé]go|[eéí]mu|[éí]ho|[ýíi]m|oga?|om[eu]?)$"),
     FEMALE: re.compile(r"(?:[аяоую]я|[уюоеє]ю|ої|[ое]й|á|é|ou|ú|e?j|oj|ą)$"),
 }
+_OBJECTS = frozenset({"obj", "iobj", "obl", "nmod"})
+_OF_WOMAN = re.compile(r"[iи][nн](?:[aáeéiíoóuyýаеиоуы]|ou|ej|[íiý]m|[éí]ho|[éí]mu)?$")
+_MASCULINE = re.compile(r"[iy]st(?:a|ę|ą|y|o|u|i|ou|ovi|om)$")  # *artysta*
 _PALATAL = {"к": "ц", "k": "c", "ň": "n"}
 _GENDERS = {"Masc": MALE, "Fem": FEMALE}
 _ATTRIBUTES = frozenset({"amod", "det", "nummod", "acl"})
@@ -64,10 +68,10 @@ class Persons:
         for entity, nouns in entries.items():
             for noun in nouns.split():
                 masculine, _, feminine = noun.partition(":")
-                name = (masculine or feminine).rstrip("=~")
+                name = (masculine or feminine).rstrip("=~*")
                 self.entries[entity].add(name)
-                if noun[-1] in "=~" or masculine == feminine:
-                    self._add(name, name, NEUTRAL if noun[-1] == "~" else EPICENE)
+                if noun[-1] in _MARKS or masculine == feminine:
+                    self._add(name, name, _MARKS.get(noun[-1], EPICENE))
                     continue
                 stems = self._add(masculine, name, MALE) if masculine else set()
                 if feminine[:-1] in stems and not _LAST_VOWEL.search(masculine):
@@ -124,12 +128,12 @@ def entity_genders(
     english = [[_english(word) for word in source.split()] for source in sources]
     found = align(english, entity_indices, tokens, persons)
     genders = []
-    for parse, token in zip(parses, found, strict=True):
+    for parse, token, words in zip(parses, found, english, strict=True):
         if parse.problem or token is None:
             genders.append(EntityGender(UNKNOWN, problem=parse.problem))
             continue
         tree = next(tree for tree in parse.sentences if any(token is other for other in tree.tokens))
-        gender, evidence = read_gender(Context(tree, token, detector.grammar), persons)
+        gender, evidence = read_gender(Context(tree, token, detector.grammar), persons, words)
         texts = ["".join(parse.text[slice(*parse.span(word))]) for word in (token, *evidence)]
         genders.append(
             EntityGender(gender, texts[0], tuple(dict.fromkeys(texts)) if gender != UNKNOWN else ())
@@ -174,6 +178,7 @@ def align(
         for noun in nouns
         if part in words and noun in targets
     ]
+    known += [(number, targets[one[:5]]) for one, number in words.items() if one[:5] in targets]
     probability, share = _train(column, word, target, np.exp(-_TENSION * distance), known)
     width = len(targets)
     listed = np.isin(word * width + target, [one * width + other for one, other in known])
@@ -181,7 +186,10 @@ def align(
     found: list[Token | None] = []
     for number, (source, tokens) in enumerate(zip(sources, translations, strict=True)):
         own = score[starts[number] : starts[number + 1]].reshape(len(tokens), len(source))
-        scores = own[:, entity_indices[number]] * [_is_person(token, keys[token.form]) for token in tokens]
+        index = entity_indices[number]
+        scores = own[:, index] * [
+            1.0 if token.form == source[index] else _is_person(token, keys[token.form]) for token in tokens
+        ]
         found.append(tokens[int(scores.argmax())] if scores.max() > _LEAST_SCORE else None)
     return found
 
@@ -220,7 +228,9 @@ def _train(
 def _is_person(token: Token, noun: str) -> float:
     """How well a word can be the translation of a person, by its part of speech."""
     if noun:
-        return 1.0
+        return 0.1 if token.upos == "ADJ" and token.relation == "amod" else 1.0
+    if token.upos == "ADJ" and token.feats.get("Poss") == "Yes":
+        return 0.5
     if token.upos in NOUNS or token.upos == "X":
         return 0.1 if token.feats.get("Animacy") == "Inan" else 0.5
     return 0.0
@@ -229,35 +239,43 @@ def _is_person(token: Token, noun: str) -> float:
 # ---- gender ------------------------------------------------------------------------------------------------
 
 
-def read_gender(noun: Context, persons: Persons) -> tuple[str, list[Token]]:
-    """The gender of a noun of a person, and the words that agree with it in that gender."""
+def read_gender(noun: Context, persons: Persons, english: Collection[str] = ()) -> tuple[str, list[Token]]:
+    """The gender of a noun of a person, and the words that show it; a word of `english` is not translated."""
     token = noun.token
     name, gender = persons.find(token.form)
-    if name and not gender:  # *рабочий*, *рабочая*
+    if not name and (token.form in english or token.upos in {"X", "PRON"}):
+        gender = EPICENE
+    if token.upos == "ADJ" and token.feats.get("Poss") == "Yes":  # *tajničin*
+        return (FEMALE if _OF_WOMAN.search(token.form) else MALE), []
+    if name.endswith("í") and token.form == name and token.id > 1 and token.relation in _OBJECTS:
+        return FEMALE, []  # *s pokladní*, of a man *s pokladním*
+    if name and (not gender or name.endswith("í")):  # *рабочий*, *рабочая*
         fitting = [one for one, ending in _ADJECTIVAL.items() if ending.search(token.form)]
-        gender = fitting[0] if len(fitting) == 1 else ""
-    if not name and token.gender == "Neut" and _NEUTER.search(token.form):
-        gender = NEUTRAL
-    if gender in (NEUTRAL, FEMALE):
+        gender = fitting[0] if len(fitting) == 1 else gender
+    if not name and not gender:
+        gender = MALE if _MASCULINE.search(token.form) else NEUTRAL if token.gender == "Neut" else ""
+    if gender in (NEUTRAL, FEMALE, UNKNOWN):
         return gender, []
-    tag = None if gender == EPICENE or token.upos in {"X", "PRON"} else _GENDERS.get(token.gender)
+    tag = None if gender == EPICENE else _GENDERS.get(token.gender)
     shown = [
         (_shown_gender(one, noun.grammar, persons), one) for one in _agreeing(noun, persons, gender == MALE)
     ]
     first = next(filter(None, (one for one, _ in shown)), None)
-    if first or gender == MALE:
-        return first or gender, [word for one, word in shown if one == first]
-    pronouns = [] if tag else _pronouns(noun, persons)
-    return (_GENDERS[pronouns[0].gender] if pronouns else tag or UNKNOWN), pronouns
+    if not (first or gender == MALE or tag):
+        shown = _clues(noun, persons)
+        first = shown[0][0] if shown else None
+    return first or (MALE if gender == MALE else tag or UNKNOWN), [
+        word for one, word in shown if one and one == first
+    ]
 
 
 def _shown_gender(token: Token, grammar: Grammar, persons: Persons) -> str | None:
     """The gender that an agreeing word shows."""
-    if token.upos in NOUNS:  # *женщина-водитель*
+    if persons.find(token.form)[0] in persons.entries.get(_WOMAN, ()):  # *женщина-водитель*
         return persons.find(token.form)[1] or None
     if token.number in {"Plur", "Dual"}:
         return None
-    past = grammar.gender(token, "past") if token.upos in VERBS else None
+    past = grammar.gender(token, "past") if token.upos in VERBS else grammar.gender(token, "adjective")
     return past or _GENDERS.get(token.gender)
 
 
@@ -269,15 +287,19 @@ def _agreeing(noun: Context, persons: Persons, is_masculine: bool) -> Iterator[T
     if has_cases and token.upos != "PRON" and persons.find(token.form)[0]:  # taggers confuse cases
         is_nominative = token.form in persons.nominatives
     women = persons.entries.get(_WOMAN, set())
-    near = [other for other in (noun.previous, noun.following) if other is not None and other.upos in NOUNS]
+    near = [other for other in (noun.previous, noun.following) if other is not None]
     yield from (other for other in near if persons.find(other.form)[0] in women)
-    if is_nominative and token.relation == "nsubj" and noun.head is not None:
+    is_joined = any(child.relation == "conj" and child.upos in NOUNS for child in noun.children)
+    if is_nominative and token.relation == "nsubj" and noun.head is not None and not is_joined:
         subjects = [one for one in tree.children(noun.head) if one.relation == "nsubj"]
         before = [one for one in subjects if one.id < noun.head.id and one.case in {"", "Nom", token.case}]
         if token is (before or subjects)[-1 if before else 0]:
             yield from _predicate(tree, noun.head)
-    elif is_nominative and not any(other.relation in SUBJECTS for other in noun.clause):
-        yield from (other for other in noun.after if other.upos in VERBS)
+    elif is_nominative:
+        verbs = [one for one in noun.after if one.upos in VERBS]
+        subjects = (one for one in noun.clause if one.relation in SUBJECTS and one.upos != "ADJ")
+        if verbs and not any(one.id < verbs[0].id and one.case in {"", "Nom"} for one in subjects):
+            yield from verbs
     yield from _relative(noun)
     if is_nominative or not is_masculine:
         for child in noun.children:
@@ -302,7 +324,12 @@ def _relative(noun: Context) -> Iterator[Token]:
     yield from (one for one in pronouns if one.gender)
     for child in noun.children:
         subjects = [one for one in noun.sentence.children(child) if one.relation in SUBJECTS]
-        if child.relation == "acl" and child.upos in VERBS and all(one in pronouns for one in subjects):
+        if (
+            pronouns
+            and child.relation == "acl"
+            and child.upos in VERBS
+            and all(one in pronouns for one in subjects)
+        ):
             yield child
 
 
@@ -322,10 +349,18 @@ def _predicate(tree: Tree, head: Token) -> Iterator[Token]:
             yield from _predicate(tree, child)
 
 
-def _pronouns(noun: Context, persons: Persons) -> list[Token]:
-    """*He* or *she*, if the sentence has no other noun that they could refer to."""
-    others = [one for one in noun.tokens if one is not noun.token and one.upos in {*NOUNS, "X"}]
-    if any(persons.find(one.form)[0] or one.upos == "PROPN" for one in others):
-        return []
-    near = [one for one in noun.tokens if one.upos == "PRON" and one.person == "3" and one.gender in _GENDERS]
-    return [one for one in near if all(one.gender != other.gender for other in others)]
+def _clues(noun: Context, persons: Persons) -> list[tuple[str | None, Token]]:
+    """Pronouns and verbs of a gender that no other noun of the sentence has."""
+    others = {
+        persons.find(one.form)[1] or _GENDERS.get(one.gender)
+        for one in noun.tokens
+        if one is not noun.token and one.upos in NOUNS
+    }
+    clues = [
+        (_shown_gender(one, noun.grammar, persons), one)
+        for one in noun.tokens
+        if one.upos in VERBS
+        or (one.upos == "PRON" and one.person == "3")
+        or (one.upos == "ADJ" and one.relation not in _ATTRIBUTES)
+    ]
+    return [(gender, one) for gender, one in clues if gender and not {gender, EPICENE} & others]
