@@ -3,6 +3,7 @@
 A sentence is pro-stereotypical if the stated gender is the majority gender of the person's occupation.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from gest_dataset.builders.reading import read_lines
 from gest_dataset.errors import DataError
 
 _GENDERS = ("male", "female", "neutral")
+_PRONOUNS = r"\b(he|she|they|him|her|them|his|hers|their|theirs|himself|herself|themselves)\b"
 
 
 def _read_cells(file: File) -> Iterator[tuple[int, list[str]]]:
@@ -40,7 +42,20 @@ def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
             "entity_index": int(index),
             "gender": gender,
             "stereotypical": kinds.get(tuple(cells)),
+            "template": _template(sentence, entity, int(index)),
         }
+
+
+def _template(sentence: str, entity: str, index: int) -> str:
+    """The sentence without its entity and pronouns.
+
+    >>> _template("The driver thanked the nurse because she drove.", "nurse", 4)
+    'The driver thanked the ENTITY because PRONOUN drove.'
+    """
+    words = sentence.split()
+    last = index + len(entity.split()) - 1
+    words[index : last + 1] = [re.sub(r"^[\w-]+", "ENTITY", words[last])]
+    return re.sub(_PRONOUNS, "PRONOUN", " ".join(words), flags=re.IGNORECASE)
 
 
 def read_translations(files: Files, dropped: Dropped) -> Iterator[Row]:

@@ -28,6 +28,7 @@ def run(paths: list[Path], released: str | None = None, as_json: bool = False) -
     published models whose scores were released, with its rank and the agreement in single sentences.
     """
     from gest_dataset.runs.comparison import compare
+    from gest_dataset.runs.plan import plan_lines
 
     if released is not None:
         _show_released(paths, released, as_json)
@@ -37,7 +38,7 @@ def run(paths: list[Path], released: str | None = None, as_json: bool = False) -
         show_json(json_value(_to_json(result)))
     else:
         _show(result)
-    for note in result.notes():
+    for note in [*result.notes(), *plan_lines(paths)]:
         err.print(note)
 
 

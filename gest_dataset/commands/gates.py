@@ -1,16 +1,24 @@
-"""Limits that turn `gest score` into a gate for CI: `--fail-above` and `--fail-unless-below`."""
+"""Limits that turn `gest score` into a gate for CI: `--fail-above` and `--fail-unless-below`.
+
+`--junit` and `--markdown` write what was checked, for test reports and pull requests.
+"""
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
+from gest_dataset.display import one_line, printable
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES, NUMBERS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import TYPICAL_SPREAD, PowerAnalysis, estimates, within_placebo
 from gest_dataset.models.score import Outcome
 from gest_dataset.statistics.verdict import smallest_detectable
+from gest_dataset.storage import write_file
 
 ABOVE, UNLESS_BELOW = "--fail-above", "--fail-unless-below"
 # Below it the scores of a ratio differ by less than 1 % between samples, which no trained model's do
@@ -23,6 +31,14 @@ class Limit(NamedTuple):
     option: str
     name: str
     value: float
+
+
+class Check(NamedTuple):
+    """What was checked, with the messages if it failed, and notes."""
+
+    name: str
+    failures: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
 
 def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
@@ -41,6 +57,16 @@ def parse_limits(option: str, texts: Sequence[str] | None) -> list[Limit]:
             raise ConfigError(f"{option} {text!r} is not NAME=VALUE with a finite number, such as g_s=1.2.")
         limits.append(Limit(option, NUMBERS[name], value))
     return limits
+
+
+def check_gates(limits: Sequence[Limit], outcome: Outcome, held_out: Outcome) -> list[Check]:
+    """The check of each limit, and of the templates that the gates do not use."""
+    checks = [
+        Check(f"{one.option} {one.name}={one.value:g}", *check_limits([one], outcome)) for one in limits
+    ]
+    if held_out.runs:
+        checks.append(Check("held-out templates", *check_held_out(limits, outcome, held_out)))
+    return checks
 
 
 def check_limits(limits: Iterable[Limit], outcome: Outcome) -> tuple[list[str], list[str]]:
@@ -124,3 +150,51 @@ def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> 
                     f"a stereotype or group, and less often above that."
                 )
     return lines
+
+
+# ---- files for CI ----------------------------------------------------------------------------------------
+
+
+def write_junit(path: Path, model: str, outcome: Outcome, checks: Sequence[Check]) -> None:
+    """Write a test case for each config and each check as JUnit XML."""
+    scored = [Check(f"score {run.scores.metadata['config']}") for run in outcome.runs]
+    checks = [*scored, *_unscored(outcome), *checks]
+    suite = ElementTree.Element("testsuite", name=printable(f"gest score {model}"), tests=str(len(checks)))
+    suite.set("failures", str(sum(bool(check.failures) for check in checks)))
+    for name, failures, notes in checks:
+        case = ElementTree.SubElement(suite, "testcase", classname="gest", name=printable(name))
+        for kind, messages in (("failure", failures), ("system-out", notes)):
+            if text := printable("\n".join(messages)):
+                ElementTree.SubElement(case, kind).text = text
+    ElementTree.indent(suite)
+    write_file(path, ElementTree.tostring(suite, "utf-8", xml_declaration=True))
+
+
+def write_markdown(
+    path: Path, model: str, rows: Iterable[Sequence[str]], outcome: Outcome, checks: Sequence[Check]
+) -> None:
+    """Write a summary for a pull request: a table of the configs, the checks, and the signatures."""
+    checks = [*_unscored(outcome), *checks]
+    failed = sum(bool(check.failures) for check in checks)
+    passed = f": {len(checks)} checks passed" if checks else ""
+    verdict = f": {failed} of {len(checks)} checks failed" if failed else passed
+    lines = [f"### {'❌' if failed else '✅'} GEST: {_markdown(model)}{verdict}", ""]
+    cells = [["config", "result with 95 % interval", "verdict", "samples"], ["---"] * 4]
+    cells += [list(map(_markdown, row[:4])) for row in rows]
+    lines += [*(f"| {' | '.join(row)} |" for row in cells), ""]
+    for name, failures, notes in checks:
+        text = " ".join((*failures, *notes)) or "passed"
+        mark = "❌" if failures else "⚠️" if notes else "✅"
+        lines.append(f"- {mark} {_markdown(name)}: {_markdown(text)}")
+    signatures = [f"- {_markdown(run.scores.signature)}" for run in outcome.runs]
+    lines += ["", "<details><summary>Signatures</summary>", "", *signatures, "", "</details>", ""]
+    write_file(path, "\n".join(lines))
+
+
+def _unscored(outcome: Outcome) -> list[Check]:
+    return [Check(f"score {config}", [str(error)]) for config, error in outcome.failed.items()]
+
+
+def _markdown(text: str) -> str:
+    """A text as Markdown shows it literally, in one line."""
+    return re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", one_line(text))

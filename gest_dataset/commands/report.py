@@ -6,18 +6,26 @@ from gest_dataset.commands.console import err
 
 
 def run(
-    paths: list[Path], output: Path | None = None, figures: Path | None = None, released: str | None = None
+    paths: list[Path],
+    output: Path | None = None,
+    figures: Path | None = None,
+    released: str | None = None,
+    badge: Path | None = None,
+    evidence: Path | None = None,
 ) -> None:
     """Write a self-contained HTML page that shows runs next to the published results.
 
     Several runs (models, configs, languages) are compared with each other. --figures writes each figure
     as PDF and SVG in the two column widths of a paper (7.7 and 16 cm), its numbers as CSV, and the
     headline results as a LaTeX table (booktabs). --released sets runs on en beside the published models
-    whose scores were released.
+    whose scores were released. --badge writes a small SVG of one run for a README, and
+    --evidence a JSON file that documents the runs ([bold]gest verify[/bold] checks it).
     """
     import datasets
 
     from gest_dataset import report
+    from gest_dataset.report.evidence import write_evidence
+    from gest_dataset.report.page import write_badge
     from gest_dataset.runs.folder import REPORT, find_runs
     from gest_dataset.storage import STANDARD_OUTPUT
 
@@ -25,6 +33,10 @@ def run(
     runs = find_runs(paths)
     page = output or (runs[0].path if len(runs) == 1 else Path()) / REPORT
     report(runs, page, figures, released)
+    if badge is not None:
+        write_badge(runs, badge)
+    if evidence is not None:
+        write_evidence(runs, evidence)
     if figures is not None:
         err.print(f"Figures: {figures}")
     if page != STANDARD_OUTPUT:

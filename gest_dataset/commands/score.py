@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -37,6 +36,7 @@ def run(
     multi_token: bool = False,
     rules: str | None = None,
     verbose: bool = False,
+    where: list[str] | None = None,
     short: bool = False,
     stop_early: bool = False,
     null: int = 0,
@@ -44,6 +44,9 @@ def run(
     as_json: bool = False,
     fail_above: list[str] | None = None,
     fail_unless_below: list[str] | None = None,
+    junit: Path | None = None,
+    markdown: Path | None = None,
+    plan: Path | None = None,
     endpoint: str | None = None,
     served: str | None = None,
     tokenizer: str | None = None,
@@ -57,6 +60,11 @@ def run(
     its 95 % interval, the verdict, how many samples were scored, and whether the run is new or reused (kept).
     """
     arguments = locals()
+    if plan is not None and model is None:
+        from gest_dataset.runs.plan import read_sealed
+
+        run(**{**arguments, **read_sealed(plan)["arguments"]})
+        return
     options.check_model(model, endpoint, served)
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs
@@ -83,15 +91,19 @@ def run(
     if data is not None:
         configs = read_user_rows(data, config)
     if power:
-        _show_power(_power_analyses(configs, limit), as_json)
+        _show_power(_power_analyses(configs, limit, where), as_json)
         return
     given = {one.name: arguments[one.name] for one in fields(Settings) if one.name in arguments}
+    given["where"] = tuple(where or ())
     given["gates"] = tuple((one.name, one.value) for one in limits) if stop_early else ()
+    given["plan"] = plan and _followed(plan, arguments)
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
     if short and output is None:
         folder = folder.with_name(f"{folder.name}-short")
+    if where and output is None:
+        folder = folder.with_name("-".join((folder.name, *where)))
     if data is not None:
         folder = output or folder / data_name(data, config)
 
@@ -99,7 +111,9 @@ def run(
         if not as_json:
             _show_run(run, verbose) if verbose or not several else out.print(*_fields(run))
 
-    for line in gates.power_lines(limits, _power_analyses(configs, limit) if fail_unless_below else {}):
+    for line in gates.power_lines(
+        limits, _power_analyses(configs, limit, where) if fail_unless_below else {}
+    ):
         err.print(line)
     flat, command = output is not None, console.command_line()
     outcome = score_configs(model or served, configs, folder, command, settings, flat, show)
@@ -112,7 +126,13 @@ def run(
     if fail_unless_below and data is None and templates is None and in_templates:
         # a model may have been changed at the four pairs of words that the gate asks
         other = replace(
-            settings, templates=EXTENDED_NAME, short=limit is None, stop_early=False, gates=(), null=0
+            settings,
+            templates=EXTENDED_NAME,
+            short=limit is None,
+            stop_early=False,
+            gates=(),
+            null=0,
+            plan=None,
         )
         if distributed.is_main():
             err.print("The templates that the gate does not use:")
@@ -126,10 +146,13 @@ def run(
         page = (folder if several else outcome.runs[0].path) / REPORT
         if several or outcome.runs[0].new or not page.exists():
             report([run.path for run in outcome.runs], page)
-    failures, notes = map(
-        add, gates.check_limits(limits, outcome), gates.check_held_out(limits, outcome, held_out)
-    )
     outcome.failed.update({f"{name} in the extended templates": e for name, e in held_out.failed.items()})
+    checks = gates.check_gates(limits, outcome, held_out)
+    failures = [message for check in checks for message in check.failures]
+    if junit is not None:
+        gates.write_junit(junit, str(name), outcome, checks)
+    if markdown is not None:
+        gates.write_markdown(markdown, str(name), map(_fields, outcome.runs), outcome, checks)
     if as_json:
         console.show_json(_to_json(outcome, held_out, page, failures))
     elif several:
@@ -140,7 +163,7 @@ def run(
     console.show_failed("not scored", outcome.failed)
     for message in failures:
         console.show_error(message)
-    for note in notes:
+    for note in [note for check in checks for note in check.notes]:
         err.print(f"Note: {note}")
     if page:
         err.print(f"Report: {page}")
@@ -148,15 +171,34 @@ def run(
         raise typer.Exit(max([1, *(error.exit_code for error in outcome.failed.values())]))
 
 
-def _power_analyses(configs: Any, limit: int | None) -> "dict[str, PowerAnalysis]":
+def _followed(path: Path, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """A plan, if the arguments are those that it states."""
+    from gest_dataset.runs.manifest import differences
+    from gest_dataset.runs.plan import is_intact, read_sealed
+
+    content = read_sealed(path)
+    if not is_intact(content):
+        raise ConfigError(f"{path} was changed after it was sealed. Use the original, or make a new plan.")
+    planned = content["arguments"]
+    if lines := differences(planned, {name: arguments[name] for name in planned}):
+        listed = "\n".join(lines).replace("(existing)", "(plan)").replace("(new)", "(this command)")
+        raise ConfigError(f"This command does not follow {path}:\n{listed}\nLeave these options out.")
+    return content
+
+
+def _power_analyses(
+    configs: Any, limit: int | None, where: Sequence[str] | None
+) -> "dict[str, PowerAnalysis]":
     """The power analysis of each config, or of the user's own rows."""
     from gest_dataset.data.rows import rows_of
+    from gest_dataset.data.votes import select_by_votes
     from gest_dataset.measures import measure_of
     from gest_dataset.measures.result import power_analysis
 
     plans = {}
     for name in configs if isinstance(configs, dict) else ["data"]:
         dataset = rows_of(name) if isinstance(configs, dict) else configs
+        dataset = select_by_votes(dataset, name, where) if where else dataset
         dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
         plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
     return plans

@@ -21,6 +21,7 @@ tables as the papers, with the published numbers, and write one page and a CSV f
 """
 _TYPES: dict[str, Any] = {
     "text": str | None,
+    "texts": list[str] | None,
     "path": Path | None,
     "paths": list[Path] | None,
     "number": int | None,

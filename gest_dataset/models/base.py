@@ -29,6 +29,7 @@ class Settings(Options):
 
     Attributes:
         limit: Score only the first samples.
+        where: Score only GEST's sentences with certain votes or writers: "agreement=strong", "creator=A,B".
         short: Score the short form: 40 samples of each stereotype, the same ones on every machine.
         stop_early: Score samples in a stratified random order until the verdict is known.
         gates: With `stop_early`, numbers and their limits, which have to be decided instead of the verdict.
@@ -38,9 +39,11 @@ class Settings(Options):
         endpoint: The address of a server (docs/endpoints.md).
         tokenizer: The Hub id or folder of a served model's tokenizer (default: the model's name).
         connections: The number of parallel requests to a server.
+        plan: The plan that the run follows (`runs.plan`), which is stored in run.json.
     """
 
     limit: int | None = None
+    where: tuple[str, ...] = ()
     short: bool = False
     stop_early: bool = False
     gates: tuple[tuple[str, float], ...] = ()
@@ -55,6 +58,7 @@ class Settings(Options):
     endpoint: str | None = None
     tokenizer: str | None = None
     connections: int = CONNECTIONS
+    plan: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", parse_rules(self.rules or ()))

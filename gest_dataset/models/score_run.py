@@ -21,6 +21,7 @@ from gest_dataset.builders.config import Row
 from gest_dataset.cache import ResponseCache
 from gest_dataset.data.rows import fingerprint_of, hash_of, rows_of
 from gest_dataset.data.sources import hub_repository
+from gest_dataset.data.votes import select_by_votes
 from gest_dataset.errors import ModelError, ScoringError, SettingError, describe_error
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
@@ -87,6 +88,7 @@ class Request:
             "start": "eos" if start and start[0] == "eos" else None,
             "limit": self.settings.limit,
             **({"short": True} if self.settings.short else {}),
+            **({"where": [*self.settings.where]} if self.settings.where else {}),
         }
 
 
@@ -108,6 +110,8 @@ def make_request(config: str | datasets.Dataset, settings: Settings | None = Non
             rows = rows.cast_column("id", datasets.Value("string"))
         config = rows.info.config_name or "data"
         fingerprint = hash_of(rows)
+    if settings.where:
+        rows = select_by_votes(rows, config, settings.where)
     if settings.limit is not None:
         rows = rows.select(range(min(settings.limit, len(rows))))
     measure, probe = measure_of(rows.column_names, config)
@@ -170,8 +174,9 @@ def score_as_run(model: Model, request: Request, path: Path | None, command: Seq
     model, request = _with_auto_dtype(model, request)
     if path is None:
         return ScoredRun(score_request(model, request))
-    null = {"null": request.settings.null} if request.settings.null else {}
-    settings = {**request.facts(model), **model.settings(request.settings.batch_tokens), **null}
+    extra = {name: getattr(request.settings, name) for name in ("null", "plan")}
+    extra = {name: value for name, value in extra.items() if value}
+    settings = {**request.facts(model), **model.settings(request.settings.batch_tokens), **extra}
     if any(other != settings for other in distributed.gather(settings)):
         raise ScoringError("The processes of this run loaded different models. Give them the same files.")
     manifest = new_manifest(

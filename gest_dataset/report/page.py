@@ -39,7 +39,7 @@ from gest_dataset.report.labels import LabelledRun, label_runs, language_name, s
 from gest_dataset.report.panel import Panel, file_bytes, inline_svg
 from gest_dataset.report.panels import panels_of
 from gest_dataset.report.reliability import reliability_tables
-from gest_dataset.report.style import COLUMNS, GROUND, LATEX, css_variables, use_layout
+from gest_dataset.report.style import COLUMNS, GROUND, LATEX, LIGHT, css_variables, use_layout
 from gest_dataset.runs.folder import CACHE, Run, RunResult, Runs, find_runs, new_manifest
 from gest_dataset.runs.manifest import MANIFEST, RESULT, SCORES
 from gest_dataset.runs.population import Populations, populations_of
@@ -48,6 +48,7 @@ from gest_dataset.storage import check_output_file, json_value, write_file
 from gest_dataset.version import __version__
 
 _HERE = Path(__file__).parent
+_BADGE_COLOURS = {"shown": "series-2", "reversed": "series-4", "negligible": "series-3"}
 _MAX_TABLE_ROWS = 200  # of a figure's table; the CSV has all rows
 # Special characters of LaTeX, and characters that an 8-bit font may lack
 _ESCAPES = str.maketrans(
@@ -161,6 +162,20 @@ def _links(run: LabelledRun, page: Path) -> dict[str, str]:
         relative = os.path.relpath((run.run.path / name).resolve(), page.resolve().parent)
         links[name] = quote(os.fsencode(Path(relative).as_posix()))
     return links
+
+
+def write_badge(runs: Sequence[Run], path: Path) -> None:
+    """Write the headline and verdict of one run as an SVG badge."""
+    if len(runs) != 1:
+        raise ConfigError(f"A badge shows one run, and here are {len(runs)}. Give the run's own folder.")
+    verdict = verdict_of(label_runs(runs)[0])
+    value = f"{verdict.headline.symbol} {format_number(verdict.estimate.value)}, {verdict.text}"
+    texts = [f"GEST {verdict.run.config}", value]
+    colour = LIGHT[_BADGE_COLOURS.get(verdict.verdict, "quiet")]
+    title = f"{verdict.run.model}: {value}, 95 % interval {verdict.interval}"
+    widths = [round(6.2 * len(text)) + 12 for text in texts]
+    template = load_template(_HERE / "badge.svg.jinja")
+    write_file(path, template.render(texts=texts, widths=widths, colour=colour, title=title))
 
 
 # --- figures as files

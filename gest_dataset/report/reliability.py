@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import numpy as np
 import pandas as pd
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.released import FAMILY_OF
 from gest_dataset.data.rows import fingerprint_of, rows_of
+from gest_dataset.data.votes import SENTENCES, sentence_votes
 from gest_dataset.errors import GestError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.grid import Estimate
@@ -32,7 +32,6 @@ from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
 
-_ANNOTATED = ("en", "en_1_0")  # the configs whose sentences are in `annotations`
 _ROWS: list[dict[str, Any]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
@@ -65,7 +64,7 @@ def reliability_of(run: Run) -> dict[str, Any]:
             numbers |= part(run)
         except _Unavailable as reason:
             numbers["unavailable"][name] = str(reason)
-    if run.manifest.config in _ANNOTATED:
+    if run.manifest.config in SENTENCES:
         numbers |= _items(run, is_readable="creators" in numbers)
     return numbers
 
@@ -111,18 +110,14 @@ def _items(run: Run, is_readable: bool) -> dict[str, Any]:
 
 
 def _creators(run: Run) -> dict[str, Any]:
-    """g_s over the creators of the sentences, joined by the text of a sentence or of its fix."""
-    if run.manifest.config not in _ANNOTATED:
-        raise _Unavailable(f"only sentences of {' and '.join(_ANNOTATED)} have known creators")
-    scores, stereotypes, sentences = _sentences(run)
-    # `annotations` has the sentences of 1.0; those of 1.1 are the same rows with typos fixed
-    older = dict(zip(_load("en")["sentence"][:], _load("en_1_0")["sentence"][:], strict=True))
-    creator_of: dict[str, str] = {}
-    for row in _load("annotations").to_list():
-        creator_of |= {row[text].strip(): row["creator"] for text in ("sentence", "fix") if row[text]}
-    creators = np.array(
-        [creator_of.get(older.get(sentence, sentence).strip(), "") for sentence in sentences], dtype=object
-    )
+    """g_s over the creators of the sentences."""
+    if run.manifest.config not in SENTENCES:
+        raise _Unavailable(f"only sentences of {' and '.join(SENTENCES)} have known creators")
+    _rows(run)  # of the same version
+    wide = wide_scores(run.table).dropna()
+    scores, stereotypes = wide.to_numpy().mean(axis=1), items.strata_of(wide)
+    votes = sentence_votes(_load).reindex(wide.index.get_level_values("id"))
+    creators = votes["creator"].fillna("").to_numpy(dtype=object)
     known = creators != ""
     if not known.any():
         raise _Unavailable("no sentence of the run is in the config annotations")

@@ -165,7 +165,7 @@ class RunWriter:
             signature=outcome.signature,
             metadata=json_value(outcome.metadata),
             seconds=outcome.metadata["seconds"],
-            finished=_now(),
+            finished=now(),
             files={name: sha256((path / name).read_bytes()) for name in (manifest.table, RESULT)},
         )
         write_json(path / MANIFEST, done.to_dict())
@@ -234,7 +234,7 @@ def new_manifest(
         versions=versions(),
         machine=machine(device),
         seeds={"bootstrap": SEED, "draws": DRAWS},
-        started=_now(),
+        started=now(),
         status=RUNNING,
     )
 
@@ -275,7 +275,8 @@ def python_command(function: Callable[..., Any], arguments: Mapping[str, Any]) -
     return ["python", "-c", f"import gest_dataset; gest_dataset.{function.__name__}({call})"]
 
 
-def _now() -> str:
+def now() -> str:
+    """The time in UTC, to the second."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 

@@ -10,6 +10,7 @@ from gest_dataset.statistics.confounders import topical_bias as topical_bias
 from gest_dataset.statistics.control_bias import control_bias as control_bias
 from gest_dataset.statistics.correlation import feminine_ranks as feminine_ranks
 from gest_dataset.statistics.correlation import rank_correlation as rank_correlation
+from gest_dataset.statistics.gender_accuracy import gender_accuracy as gender_accuracy
 from gest_dataset.statistics.masculine_rate import masculine_rate as masculine_rate
 from gest_dataset.statistics.stereoset_icat import stereoset_icat as stereoset_icat
 from gest_dataset.statistics.stereotype_rate import stereotype_rate as stereotype_rate

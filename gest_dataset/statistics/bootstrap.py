@@ -260,6 +260,10 @@ class Resamples:
             return analytic  # too many resamples miss the few rows that differ
         return Interval(value, *studentised(value, error, ratios))
 
+    def variance(self, function: SmoothFunction) -> float:
+        """The variance of a function of the strata's means (delta method)."""
+        return float(_variances(self.adapt(function), self.data).sum())
+
     def entries(
         self, name: str, function: SmoothFunction, scale: Scale = float, limits: Limits = UNLIMITED
     ) -> dict[str, Any]:

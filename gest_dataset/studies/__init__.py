@@ -5,6 +5,7 @@ study = studies.templates(["gest-runs"])  # finished runs, or folders of them
 study.write(Path("mine"), [])
 """
 
+from gest_dataset.studies.annotators import annotators as annotators
 from gest_dataset.studies.controls import controls as controls
 from gest_dataset.studies.heuristics import draw_sheet as draw_sheet
 from gest_dataset.studies.heuristics import heuristics as heuristics

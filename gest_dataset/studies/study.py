@@ -15,6 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from gest_dataset.data.votes import is_selected
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
 from gest_dataset.measures.grid import Estimate
@@ -179,6 +182,14 @@ def collect_runs(
     return suitable_runs
 
 
+def select_sentences(models: Mapping[str, pd.DataFrame], where: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """The scores of each model (`wide_scores`) for sentences that fulfil all conditions on the votes."""
+    return {
+        name: wide[is_selected(wide.index.get_level_values("id"), where)] if where else wide
+        for name, wide in models.items()
+    }
+
+
 def missing_runs(study: str, *notes: str) -> ConfigError:
     """The error of a study without the runs that it needs: the commands that make them."""
     commands = [*TEXTS["commands"][study], f"gest study {study} runs"]
@@ -202,6 +213,7 @@ def make_study(
     models: Sequence[str] = (),
     sources: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
+    where: Sequence[str] = (),
 ) -> Study:
     """A study of runs (of `models`, by default with their short names); empty tables are left out."""
     limitations: dict[str, None] = {}
@@ -211,5 +223,8 @@ def make_study(
         if run.manifest.metadata.get("toy"):
             limitations[f"{model} is {TOY_NOTE}."] = None
     used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
+    if where:
+        limitations[f"Only sentences with {' and '.join(where)}."] = None
+        used["where"] = " ".join(where)
     shown = tuple(table for table in tables if table.rows)
     return Study(name, TEXTS["titles"][name], shown, (*limitations, *notes), used)

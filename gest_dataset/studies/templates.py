@@ -9,7 +9,7 @@ These definitions reproduce the printed numbers from the released ln q_i (`studi
 pairs of models and templates would give 0.82. Correlations of samples use the same pairs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from pathlib import Path
 
@@ -25,10 +25,10 @@ from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, select_sentences
 
 
-def templates(runs: Runs = (), released: str | Path | None = None) -> Study:
+def templates(runs: Runs = (), released: str | Path | None = None, where: Sequence[str] = ()) -> Study:
     """The agreement of templates and models: runs in English, and released scores."""
     files = Released(released)
     of_authors = files.gest
@@ -43,8 +43,8 @@ def templates(runs: Runs = (), released: str | Path | None = None) -> Study:
     names = [*models, *of_authors]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
-    tables = agreement_tables(models | of_authors)
-    return make_study("templates", tables, found, names, files.hashes, files.notes)
+    tables = agreement_tables(select_sentences(models | of_authors, where))
+    return make_study("templates", tables, found, names, files.hashes, files.notes, where)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:

@@ -29,7 +29,7 @@ LOADED_ONLY = (
 )
 _SERVED_ONLY = ("tokenizer", "connections")
 # Fields of a model that a suite cannot set, and the YAML types of keys that have another type in Python
-_DERIVED = ("name", "family", "revision", "step", "device", "device_map", _CONSENT)
+_DERIVED = ("name", "family", "revision", "step", "device", "device_map", "plan", _CONSENT)
 _TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
 
 

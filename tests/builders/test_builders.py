@@ -272,6 +272,10 @@ def test_winomt_halves_and_translations_are_joined_by_the_text() -> None:
     kinds = ["pro", "anti", "anti", "pro", "anti", "anti", None, None]
     assert [row["stereotypical"] for row in sentences.values()] == kinds
     assert [row["gender"] for row in sentences.values()][-3:] == ["female", "neutral", "male"]
+    templates = [sentences[f"winomt-000{number}"]["template"] for number in (0, 2, 5, 7)]
+    assert templates[0] == templates[1] == "The ENTITY called the nurse because PRONOUN felt sick."
+    assert templates[2] == "The ENTITY praised the teacher because PRONOUN liked the school."
+    assert templates[3] == "The clerk asked ENTITY to wait until PRONOUN had a key."
     rows, dropped = read("winomt_translations")
     assert {(row["language"], row["system"]) for row in rows} == {
         *(("ru", system) for system in ("aws", "bing", "google", "systran")),

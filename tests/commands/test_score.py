@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
@@ -210,6 +211,37 @@ def test_gates(gest: Gest) -> None:
     done = gest("score", "bert", "--limit", "3", "--fail-above", "g_s=1")
     assert done.returncode == 1
     assert "has no interval" in done.stderr
+
+
+def test_files_for_ci(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JUnit and Markdown say which gates failed, passed or passed with a note, and what was not scored."""
+    command = ("score", "bert", "--config", "demo_en,en", "--templates", "1", "--output", "run")
+    files = ("--junit", "ci/junit.xml", "--markdown", "ci/summary.md")
+    make_request = score_module.make_request
+
+    def failing(name: str, *arguments: Any) -> Any:
+        if name == "en":
+            raise SourceError("The mirror lacks <|a_file|>.")
+        return make_request(name, *arguments)
+
+    monkeypatch.setattr(score_module, "make_request", failing)
+    gates_given = ("--fail-above", "g_s=9", "--fail-above", "g_s=0.1", "--fail-above", "icat=1")
+    assert gest(*command, *files, *gates_given).returncode == 1
+    suite = ElementTree.parse("ci/junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("5", "3")
+    found = {case.get("name"): case.findtext("failure") or "" for case in suite}
+    assert [name for name, text in found.items() if not text] == ["score demo_en", "--fail-above g_s=9"]
+    assert found["score en"] == "The mirror lacks <|a_file|>."
+    assert found["--fail-above g_s=0.1"].startswith("g_s of demo_en is above 0.1: ")
+    text = Path("ci/summary.md").read_text("utf-8")
+    assert text.startswith("### ❌ GEST: bert: 3 of 4 checks failed\n")
+    run = read_run("run/demo_en")
+    assert f"| demo\\_en | g\\_s {format_number(run.result['result']['g_s'])} " in text
+    assert "- ❌ score en: The mirror lacks \\<\\|a\\_file\\|\\>.\n" in text
+    assert "- ✅ --fail-above g\\_s=9: passed\n" in text
+    assert text.count("\n- ❌ ") == 3
+    assert gest(*command[:3], "demo_en", *command[4:-1], "one", *files).returncode == 0
+    assert "all 0 checks passed" not in Path("ci/summary.md").read_text("utf-8")
 
 
 def test_a_gate_asks_templates_that_it_does_not_use(gest: Gest) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import with_verdict
 from gest_dataset.report import write_report
 from gest_dataset.report.labels import label_runs, smallest_effect, verdict_of
+from gest_dataset.report.page import write_badge
 from gest_dataset.report.panels import regression
 from gest_dataset.report.style import GROUND, PALETTE
 from gest_dataset.runs import folder as reading
@@ -372,3 +374,18 @@ def test_a_report_does_not_overwrite_the_run(paths: list[Path], tmp_path: Path, 
     assert isinstance(done.exception, ConfigError)
     assert "is an input and would be overwritten" in str(done.exception)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_a_badge_has_the_headline_and_the_verdict(page_file: Path, tmp_path: Path) -> None:
+    """Well-formed, and safe with any name."""
+    run = reading.read_run(page_file.parent / "runs" / SMALL)
+    hostile = replace(run, manifest=replace(run.manifest, model="<script>&\x07"))
+    write_badge([hostile], tmp_path / "badge.svg")
+    root = ElementTree.parse(tmp_path / "badge.svg").getroot()
+    verdict = verdict_of(label_runs([run])[0])
+    value = f"{verdict.headline.symbol} {format_number(verdict.estimate.value)}, {verdict.text}"
+    texts = [element.text for element in root.iter() if (element.text or "").strip()]
+    assert texts[1:] == [f"GEST {run.manifest.config}", value]
+    assert str(texts[0]).startswith(f"<script>&\\u0007: {value}")
+    with pytest.raises(ConfigError, match="A badge shows one run, and here are 2"):
+        write_badge([run, run], tmp_path / "badge.svg")

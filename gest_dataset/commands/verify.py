@@ -1,0 +1,82 @@
+"""`gest verify`: an evidence file or a plan against runs."""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gest_dataset.commands import console
+from gest_dataset.commands.console import err, out
+
+if TYPE_CHECKING:
+    from gest_dataset.runs.folder import Run, RunResult
+
+
+def run(file: Path, paths: list[Path] | None = None) -> None:
+    """Check an evidence file, or a plan, and the runs that it is about.
+
+    The file must have the hash that it states. Each run must have the entries of the evidence file, its data
+    must be those of this version, and its numbers are computed again from its scores. With a plan, each run
+    must have followed it. Prints what differs, and exits with 1 if anything does.
+    """
+    from gest_dataset.errors import GestError
+    from gest_dataset.report import evidence
+    from gest_dataset.runs.folder import find_runs
+    from gest_dataset.runs.plan import deviations, is_intact, read_sealed
+
+    console.silence_libraries()
+    content = read_sealed(file)
+    problems = [] if is_intact(content) else [f"{file} was changed after it was sealed"]
+    try:
+        runs = find_runs(paths or [])
+    except GestError as error:
+        runs = []
+        problems.append(str(error))
+    if "evidence" in content:
+        problems += evidence.differences(content, runs)
+        for one in runs:
+            problems += [f"{one.path}: {problem}" for problem in _recompute(one)]
+    else:
+        for one in runs:
+            problems += [f"{one.path}: {line}" for line in deviations(one.manifest, content)]
+    for problem in problems:
+        console.show_error(problem)
+    if problems:
+        raise typer.Exit(1)
+    out.print(f"{file} is intact, and {len(runs)} runs agree with it." if runs else f"{file} is intact.")
+
+
+def _recompute(run: "Run") -> list[str]:
+    """What the data and the scores of a run say otherwise than its record."""
+    from gest_dataset.builders import CONFIGS
+    from gest_dataset.data.rows import fingerprint_of, rows_of
+    from gest_dataset.models.chat.ask import Answers
+    from gest_dataset.models.score_run import Scores
+    from gest_dataset.runs.manifest import ANSWERS, SCORES
+    from gest_dataset.translation.masculine_rates import MasculineRates
+
+    manifest = run.manifest
+    table, facts = run.table.replace_schema_metadata(None), manifest.metadata
+    problems = []
+    rows: Any = None
+    if manifest.config in CONFIGS:
+        if fingerprint_of(manifest.config) != manifest.data_fingerprint:
+            problems.append(f"the data of {manifest.config} are not those of this version or mirror")
+        rows = rows_of(manifest.config)
+    elif manifest.table == SCORES:
+        err.print(f"Note: {run.path} is about your own rows, so its numbers are not computed again.")
+        return []
+    result: RunResult = MasculineRates(table, facts)
+    if manifest.table == SCORES:
+        result = Scores(table, table, facts, rows)
+    elif manifest.table == ANSWERS:
+        result = Answers(table, facts)
+    again = result.result()
+    for name, value in run.result["result"].items():
+        new = again.get(name)
+        if isinstance(value, float) and not (
+            isinstance(new, float) and math.isclose(value, new, rel_tol=1e-6, abs_tol=1e-9)
+        ):
+            problems.append(f"{name} is {value} in result.json, and {new} of its scores")
+    return problems

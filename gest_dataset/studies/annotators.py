@@ -1,0 +1,87 @@
+"""`gest study annotators`: do annotators agree about the sentences, and does g_s depend on it?
+
+The first annotator votes on the gender of a sentence without its stereotype, and then on whether it
+represents it (section 3.3 of Pikuliak et al., 2024). The alpha is that of the first vote with the writer, who
+was given the stereotype: female, neutral or male. The second annotator decides only about sentences that the
+first one does not accept, so there is no alpha of the two.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from gest_dataset.data.rows import rows_of
+from gest_dataset.data.votes import LEVELS, SENTENCES, add_sides, sentence_votes
+from gest_dataset.measures.gest import TEMPLATES
+from gest_dataset.measures.grid import Estimate
+from gest_dataset.measures.result import wide_scores
+from gest_dataset.published.released import Released
+from gest_dataset.report.items import estimate_g_s
+from gest_dataset.report.labels import label_runs
+from gest_dataset.runs.folder import Runs
+from gest_dataset.statistics.agreement import nominal_alpha
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
+
+_GROUPS = ("first_annotator", "creator")
+_OWN = {2: "own gender, strongly", 1: "own gender", 0: "neutral", -1: "opposite", -2: "opposite, strongly"}
+
+
+def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
+    """Agreement of annotators, and g_s by their votes, of runs in English and of released scores."""
+    files = Released(released)
+    found = collect_runs(
+        runs,
+        "annotators",
+        lambda run: run.manifest.measure == TEMPLATES.name and run.manifest.config in SENTENCES,
+        has_scores=True,
+    )
+    models = {one.label: wide_scores(one.run.table) for one in label_runs(found)}
+    models |= {f"{name} (authors)": scores for name, scores in files.gest.items()}
+    annotations = rows_of("annotations")
+    votes = add_sides(annotations)
+    groups = {"all": votes}
+    groups |= {f"{by} {name}": part for by in _GROUPS for name, part in votes.groupby(by)}
+    alphas = [(name, *_alpha(part)) for name, part in groups.items()]
+    votes["own"] = votes["own"].map(_OWN)
+    for name in ("match_vote", "verdict"):
+        votes[name] = annotations.features[name].int2str(votes[name].tolist())
+    matches, verdicts = (annotations.features[name].names for name in ("match_vote", "verdict"))
+    tables = [
+        Table.create("alpha", alphas),
+        _counts("votes", votes, "own", list(_OWN.values()), "match_vote", matches),
+        _counts("gender-verdicts", votes, "own", list(_OWN.values()), "verdict", verdicts),
+        _counts("match-verdicts", votes, "match_vote", matches, "verdict", verdicts),
+        Table.create("levels", [row for name, wide in models.items() for row in _g_s_by_votes(name, wide)]),
+    ]
+    return make_study("annotators", tables, found, [*models], files.hashes, files.notes)
+
+
+def _alpha(votes: pd.DataFrame) -> tuple[int, float, Estimate]:
+    """The number of sentences, the share with the stereotype's gender in per cent, and alpha."""
+    signs = np.sign(votes["own"].to_numpy())
+    is_male = votes["stereotype_gender"].to_numpy() == "male"
+    annotator = np.where(is_male, signs, -signs)  # 1 male, 0 neutral, -1 female
+    writer = np.where(is_male, 1, -1)
+    counts = np.stack([(annotator == one).astype(float) + (writer == one) for one in (-1, 0, 1)], axis=1)
+    found = nominal_alpha(counts)
+    return len(votes), 100 * float((signs > 0).mean()), Estimate(found.value, found.low, found.high)
+
+
+def _counts(
+    name: str, votes: pd.DataFrame, by: str, rows: Sequence[str], of: str, columns: Sequence[str]
+) -> Table:
+    """How often each vote `by` goes with each one `of` another kind."""
+    table = pd.crosstab(votes[by], votes[of]).reindex(index=rows, columns=columns, fill_value=0)
+    cells: list[Row] = [(row, *counts) for row, counts in zip(rows, table.to_numpy().tolist(), strict=True)]
+    return Table.create(name, cells, columns=["vote", *columns])
+
+
+def _g_s_by_votes(name: str, wide: pd.DataFrame) -> list[Row]:
+    """g_s of all sentences, by agreement and by creator."""
+    votes = sentence_votes().reindex(wide.index.get_level_values("id"))
+    parts = [("all", wide)]
+    for column, values in (("agreement", LEVELS), ("creator", sorted({*votes["creator"].dropna()} - {""}))):
+        parts += [(f"{column}={value}", wide[(votes[column] == value).to_numpy()]) for value in values]
+    return [(name, part, len(scores), estimate_g_s(scores)) for part, scores in parts]

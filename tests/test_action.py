@@ -1,0 +1,79 @@
+"""The GitHub Action: its shell steps run here as GitHub runs them, with a small model."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.support import zoo
+
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "run" in step}
+
+
+def run_steps(
+    inputs: Mapping[str, str], folder: Path, environment: Mapping[str, str]
+) -> tuple[int, str, str]:
+    """Run the shell steps: the exit code, the summary and the outputs."""
+    values = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()} | dict(inputs)
+    files = {name: folder / name for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    code = 0
+    for file in files.values():
+        file.write_text("")
+    for name, step in STEPS.items():
+        script = folder / f"{name}.sh"
+        script.write_text(step["run"])
+        given = {
+            key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: values[found[1]], text)
+            for key, text in step["env"].items()
+        }
+        variables = {**environment, **given, "PATH": path, **{key: str(file) for key, file in files.items()}}
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
+        code = code or subprocess.run(command, cwd=folder, env=variables).returncode
+    return code, *(file.read_text() for file in files.values())
+
+
+def test_inputs_are_data() -> None:
+    """No input is pasted into a script, and each is used."""
+    assert all("${{" not in step["run"] for step in STEPS.values())
+    used = set(re.findall(r"inputs\.([\w-]+)", str(ACTION["runs"])))
+    assert used == set(ACTION["inputs"])
+
+
+@pytest.mark.slow
+def test_the_steps(tmp_path: Path, script_environment: Mapping[str, str]) -> None:
+    shutil.copytree(zoo.directory("bert"), tmp_path / "bert")
+    inputs = {"model": "bert", "config": "demo_en", "arguments": "--templates 1"}
+    for limits, config, code, mark in (
+        ({"fail-above": "g_s=9 d=9"}, "demo_en", 0, "✅"),
+        ({"fail-unless-below": "g_s=0.1", "stop-early": "true"}, "demo_en", 1, "❌"),
+        ({"fail-above": "g_s=9"}, "demo_en,demo_sk_pairs", 0, "✅"),
+        ({"fail-above": "g_s"}, "demo_en", 2, ""),
+    ):
+        shutil.rmtree(tmp_path / "gest", ignore_errors=True)
+        given = {**inputs, **limits, "config": config}
+        ended, summary, outputs = run_steps(given, tmp_path, script_environment)
+        assert ended == code
+        assert summary.startswith(f"### {mark} GEST: bert: " if mark else "")
+        named = dict(line.split("=", 1) for line in outputs.splitlines())
+        assert named.keys() == ({"report", "junit"} if mark else set()) | (
+            {"badge"} if mark and "," not in config else set()
+        )
+        assert all((tmp_path / file).exists() for file in named.values())
+        if "badge" in named:
+            assert "g_s " in "".join(ElementTree.parse(tmp_path / named["badge"]).getroot().itertext())
+    assert run_steps({**inputs, "model": "$(touch planted)"}, tmp_path, script_environment)[0] != 0
+    assert run_steps({**inputs, "model": "--help; touch planted"}, tmp_path, script_environment)[0] != 0
+    assert not (tmp_path / "planted").exists()
