@@ -17,6 +17,7 @@ from typing import Any
 import datasets
 import evaluate
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from datasets import List, Value
 from evaluate.naming import camelcase_to_snakecase
@@ -32,6 +33,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import option_codes, option_positions
+from gest_dataset.statistics.gender_accuracy import STATED, STEREOTYPICAL
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
 from gest_dataset.statistics.stereotype_rate import EUROGEST, SCALES
 from gest_dataset.stereotypes import GENDERS
@@ -204,12 +206,12 @@ class CheckedMetric(evaluate.Metric):
     def _as_texts(self, name: str, values: Any) -> Any:
         """Numbers of labels as names and numbers of units as texts; other inputs unchanged."""
         labels = self.labels.get(name, ())
-        if values is None or not (labels or name == "units"):
+        if values is None or not (labels or name in ("units", "templates")):
             return values
         texts = dict(enumerate(labels))
         return [
             texts.get(int(value), value if labels else str(value)) if isinstance(value, Integral) else value
-            for value in checks.as_list(values)
+            for value in pd.Series(checks.as_list(values), dtype=object).replace(np.nan, None)
         ]
 
 
@@ -238,6 +240,26 @@ def _arrow_values(values: Any) -> Any:
 
 
 # --- the modules
+
+
+class GenderAccuracy(CheckedMetric):
+    """Accuracy, F1, delta_g and delta_s (Stanovsky et al., 2019); accuracy of texts (Currey et al., 2022)."""
+
+    family = replace(
+        FAMILIES["winomt"],
+        citation=f"{FAMILIES['winomt'].citation}\n\n{FAMILIES['mtgeneval'].citation}",
+    )
+    fields = {
+        "predictions": (Value("string"), checks.check_texts),
+        "references": (Value("string"), checks.check_texts),
+        "stereotypical": (Value("string"), partial(checks.label_codes, labels=STEREOTYPICAL)),
+        "wrong_references": (Value("string"), checks.check_texts),
+        "genders": (Value("string"), partial(checks.label_codes, labels=STATED[:2])),
+        "templates": (Value("string"), checks.group_codes),
+    }
+    optional = ("stereotypical", "wrong_references", "genders", "templates")
+    labels = {"references": STATED, "stereotypical": ("pro", "anti"), "genders": GENDERS}
+    statistic = staticmethod(statistics.gender_accuracy)
 
 
 class GestChoiceRate(CheckedMetric):

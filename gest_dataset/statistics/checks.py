@@ -100,6 +100,13 @@ def group_codes(name: str, values: Iterable[Any]) -> tuple[Ints, list[str]]:
     return label_codes(name, texts, names), names
 
 
+def check_texts(name: str, values: Iterable[Any]) -> None:
+    """Texts, which may be empty."""
+    for index, text in enumerate(as_list(values)):
+        if not isinstance(text, str):
+            raise DataError.at(name, f"index {index}", f"{text!r} is not a text")
+
+
 def unit_codes(units: Sequence[Any] | npt.NDArray[Any] | None, **inputs: Sequence[Any]) -> Ints | None:
     """The unit of each sample, numbered from 0; None where each sample is a unit.
 

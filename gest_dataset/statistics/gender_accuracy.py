@@ -91,8 +91,9 @@ def gender_accuracy(
     for name, function in functions.items():
         limits = (-1.0 if name.startswith("delta") else 0.0, 1.0)
         result |= interval_entries(name, intervals(function) if function else UNDEFINED, limits=limits)
-        ends = function.value(cases) if function else np.array([math.nan])
-        result |= {f"{name}_lowest": float(ends.min()), f"{name}_highest": float(ends.max())}
+        if not name.startswith("accuracy_"):
+            ends = function.value(cases) if function else np.array([math.nan])
+            result |= {f"{name}_lowest": float(ends.min()), f"{name}_highest": float(ends.max())}
     if pairs is not None:
         first = np.unique(pairs, return_index=True)[1]
         of_pairs = None if entities is None else entities[first]

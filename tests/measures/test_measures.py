@@ -29,6 +29,10 @@ COLUMNS: dict[str, list[Any]] = {
     "log_ratio": RANDOM.normal(size=NUMBER).tolist(),
     "occupation_gender": [("male", "female")[i % 2] for i in range(NUMBER)],
     "gender": [("male", "female", "unknown")[i % 3] for i in range(NUMBER)],
+    "stated": [("male", "female", "female", "male", "neutral")[i % 5] for i in range(NUMBER)],
+    "stereotypical": [("pro", "anti", "pro", "anti", None)[i % 5] for i in range(NUMBER)],
+    "entity": [f"entity {i % 30}" for i in range(NUMBER)],
+    "sentence_template": [f"template {i // 2}" for i in range(NUMBER)],
     "option": RANDOM.choice(["male", "female", "neither", "other"], size=NUMBER).tolist(),
     "position": RANDOM.integers(0, 3, size=NUMBER).tolist(),
     **{
@@ -71,6 +75,7 @@ def test_every_probe_has_one_measure_of_its_name() -> None:
     assert found == {name: measure.probe for name, measure in MEASURES.items() if measure.probe is not None}
     assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
         "masculine-rate",
+        "entity-gender",
         "choice",
         "first-person",
         "story",
