@@ -37,7 +37,7 @@ def read_mtgeneval(files: Files, dropped: Dropped) -> Iterator[Row]:
                 "kind": "counterfactual",
                 "gender": gender,
                 "context": None,
-                "source": lines[place],
+                "sentence": lines[place],
                 "reference": lines[2 + place],
                 "wrong_reference": lines[3 - place],
             }
@@ -51,7 +51,7 @@ def read_mtgeneval(files: Files, dropped: Dropped) -> Iterator[Row]:
             "kind": "contextual",
             "gender": None,
             "context": context.strip(),
-            "source": sentence.strip(),
+            "sentence": sentence.strip(),
             "reference": right,
             "wrong_reference": wrong,
         }

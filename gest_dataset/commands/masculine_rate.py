@@ -1,6 +1,7 @@
 """`gest masculine-rate`: which gender a translator gives to the speakers of GEST's sentences."""
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.languages import LANGUAGES, target_languages
 
 if TYPE_CHECKING:
+    from gest_dataset.measures.measure import Measure
     from gest_dataset.runs.folder import Run
     from gest_dataset.translation.masculine_rates import Experiment
 
@@ -36,19 +38,45 @@ def run(
     interval, the verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a
     system, a file or a parser model is replaced by the language code.
     """
-    from gest_dataset.commands.result_tables import headline_fields, show_result
     from gest_dataset.measures.gest import MASCULINE_RATE
-    from gest_dataset.report import report
-    from gest_dataset.runs.folder import REPORT, check_runs_folder
     from gest_dataset.statistics import checks
     from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.translation.masculine_rates import measure_as_run, prepare, run_folder
+    from gest_dataset.translation.masculine_rates import measure_as_run
+
+    checks.check_choice("convention", convention, CONVENTIONS)
+    printed = ", as the paper prints them" if convention == "published" else ""
+    measure_languages(
+        MASCULINE_RATE,
+        f"Masculine rates{printed}",
+        lambda experiment, *place: measure_as_run(experiment, convention, *place),
+        target_languages(language),
+        options.system_of(system, translations),
+        parser_model,
+        output,
+        as_json,
+        {"parser": parser, "limit": limit, **loading},
+    )
+
+
+def measure_languages(
+    measure: "Measure",
+    title: str,
+    measure_one: Callable[["Experiment", Path, Sequence[str]], "Run"],
+    languages: list[str],
+    system: str,
+    parser_model: Path | None,
+    output: Path | None,
+    as_json: bool,
+    settings: Mapping[str, Any],
+) -> None:
+    """Measure a translator in each language, write the runs, and print the results."""
+    from gest_dataset.commands.result_tables import headline_fields, show_grid, show_result
+    from gest_dataset.report import report
+    from gest_dataset.runs.folder import REPORT, check_runs_folder
+    from gest_dataset.translation.masculine_rates import prepare, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
     console.silence_libraries(models=False)
-    system = options.system_of(system, translations)
-    checks.check_choice("convention", convention, CONVENTIONS)
-    languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
         raise ConfigError(
@@ -57,7 +85,7 @@ def run(
 
     def open_one(code: str) -> "Experiment":
         path = None if parser_model is None else str(parser_model).replace("{language}", code)
-        return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
+        return prepare(system, code, parser_model=path, **settings)
 
     # all of them first, so that a wrong name is an error before anything is translated
     failed: dict[str, GestError] = {}
@@ -65,7 +93,8 @@ def run(
     if not experiments:
         raise next(iter(failed.values()))
     if output is None:
-        folders = {code: run_folder(system, code, loading["revision"], limit) for code in experiments}
+        identity = (settings["revision"], settings["limit"], settings.get("data", ""))
+        folders = {code: run_folder(system, code, *identity) for code in experiments}
     else:
         folders = {code: output / code if several else output for code in experiments}
         if several:
@@ -73,13 +102,14 @@ def run(
 
     runs: dict[str, Run] = {}
     lines: list[list[str]] = []
-
-    def measure(code: str) -> "Run":
-        return measure_as_run(experiments[code], convention, folders[code], console.command_line())
-
-    for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):
+    for code, done in console.one_by_one(
+        list(experiments),
+        lambda code: measure_one(experiments[code], folders[code], console.command_line()),
+        (TranslationStoppedError,),
+        failed,
+    ):
         runs[code], facts = done, done.manifest.metadata
-        fields = headline_fields(MASCULINE_RATE, done.result["result"])
+        fields = headline_fields(measure, done.result["result"])
         lines.append([code, *fields, f"{facts['known']:,}/{facts['samples']:,}"])
         if several and not as_json:
             out.print(*lines[-1])
@@ -99,11 +129,13 @@ def run(
     else:
         run = runs[languages[0]]
         result, facts = run.result["result"], run.manifest.metadata
-        printed = ", as the paper prints them" if convention == "published" else ""
-        show_result(MASCULINE_RATE, result, f"Masculine rates{printed}: {facts['system']}, {languages[0]}")
-        known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
-        out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
-        for line in MASCULINE_RATE.sentences("uncertainty", result):
+        show_result(measure, result, f"{title}: {facts['system']}, {languages[0]}")
+        for kind, part in result.get("by_kind", {}).items():
+            show_grid(measure.grid(part), f"{kind} sentences")
+        if "conflicts" in facts:
+            known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
+            out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
+        for line in measure.sentences("uncertainty", result):
             out.print(line)
     for code, done in runs.items():
         console.show_problems(done.manifest.metadata["problems"], prefix=f"{code}, gender unknown: ")

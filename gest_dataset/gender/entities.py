@@ -26,7 +26,7 @@ _MARKS = {"=": EPICENE, "~": UNKNOWN, "*": NEUTRAL}  # of nouns without a pair
 _PERSONS = Path(__file__).with_name("persons.yaml")
 _WOMAN = "woman"  # the entry of *женщина-водитель*
 _ITERATIONS, _TENSION, _PRIOR = 5, 4.0, 3.0  # of the aligner: _PRIOR is the count of a noun in persons.yaml
-_LEAST_SCORE = 0.02  # of a word that may be the translation
+_LEAST_SCORE = 0.01  # of a word that may be the translation
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*")
 _ENDING = re.compile(r"[аеёєийіїоуъыьэюямвўхтaáeéěęiíoóuůyýąmvwhjtť]{0,4}|[ао]га|[ое]го|e?ga|ego|ého|og|oga")
 _LAST_VOWEL = re.compile(r"(?:[аяоеыиі][йяе]|[аеийоуыьюяaáeéěiíoyý])$")
@@ -65,8 +65,8 @@ class Persons:
         self.entries = {entity: set[str]() for entity in entries}  # entity -> its nouns
         self.nominatives = set[str]()
         self._stems: dict[str, set[tuple[str, str]]] = defaultdict(set)  # -> (noun, gender)
-        for entity, nouns in entries.items():
-            for noun in nouns.split():
+        for entity, words in entries.items():
+            for noun in words.split():
                 masculine, _, feminine = noun.partition(":")
                 name = (masculine or feminine).rstrip("=~*")
                 self.entries[entity].add(name)
@@ -78,6 +78,8 @@ class Persons:
                     self._stems[feminine] |= {(name, MALE)}  # *nastolatka*, also a case of *nastolatek*
                 if feminine:
                     self._add(feminine, name, FEMALE, stems)
+        for nouns in self.entries.values():  # some nouns are names of others
+            nouns |= {self.find(noun)[0] for noun in nouns}
 
     def _add(self, noun: str, name: str, gender: str, others: Collection[str] = ()) -> set[str]:
         self.nominatives.add(noun)
@@ -228,12 +230,11 @@ def _train(
 def _is_person(token: Token, noun: str) -> float:
     """How well a word can be the translation of a person, by its part of speech."""
     if noun:
-        return 0.1 if token.upos == "ADJ" and token.relation == "amod" else 1.0
-    if token.upos == "ADJ" and token.feats.get("Poss") == "Yes":
-        return 0.5
-    if token.upos in NOUNS or token.upos == "X":
-        return 0.1 if token.feats.get("Animacy") == "Inan" else 0.5
-    return 0.0
+        is_attribute = token.relation == "amod" and noun[-1] in "йыýíiy"  # *okoloidúca osoba*
+        return 0.1 if is_attribute else 1.0
+    if token.upos in NOUNS or token.upos == "X" or token.feats.get("Poss") == "Yes":
+        return 0.2 if token.feats.get("Animacy") == "Inan" else 0.5
+    return 0.05 if token.upos in {"ADJ", "ADV", "VERB"} else 0.0
 
 
 # ---- gender ------------------------------------------------------------------------------------------------

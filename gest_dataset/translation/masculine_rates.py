@@ -5,21 +5,25 @@ The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_r
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector
 from gest_dataset.gender.grammar import ACCURACY, rules_hash
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.gest import MASCULINE_RATE
+from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result
 from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
@@ -73,12 +77,13 @@ class Experiment:
         """GEST's sentences with their translations."""
         limit = self.settings["limit"]
         if self.system.startswith(PUBLISHED):
-            rows = rows_of(self.settings["data"]).to_pandas()
+            rows = _published(self.settings["data"], self.language)
             rows = rows[rows["system"] == self.system.removeprefix(PUBLISHED)][:limit]
             # the ids of the sentences, so that runs of several systems can be paired
             columns = ["sentence_id", "stereotype", "source", "translation"]
+            rows = rows.assign(stereotype=rows.get("stereotype", 0))
             return [TranslatedSentence(*row) for row in rows[columns].values.tolist()]
-        gest = sentences.gest_sentences(limit)
+        gest = sentences.gest_sentences(limit, self.settings["data"])
         if self.lines is not None:
             return sentences.align(gest, self.lines, self.settings["system"].removeprefix("file:"))
         texts = sentences.texts_to_translate(gest, self.system)
@@ -94,13 +99,21 @@ def prepare(
     limit: int | None = None,
     store: str | Path | None = None,
     cache: str | Path | None = None,
+    data: str = "en",
     **loading: Any,
 ) -> Experiment:
-    """Open translator and parser; every wrong setting is an error here, before anything is translated."""
+    """Open translator and parser; every wrong setting is an error here, before anything is translated.
+
+    `data` is the config with the English sentences.
+    """
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
-    offered = LANGUAGES[language].systems
-    is_published = system.startswith(PUBLISHED)
+    is_published, given = system.startswith(PUBLISHED), data
+    if is_published:
+        data = f"{language if data == 'en' else data}_translations"
+    offered = (
+        list(dict.fromkeys(_published(data, language)["system"])) if data in CONFIGS and is_published else []
+    )
     if is_published and system.removeprefix(PUBLISHED) not in offered:
         raise UnsupportedLanguageError(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
@@ -110,15 +123,15 @@ def prepare(
     detector = GenderDetector(language, parser, parser_model, cache)
     translator, lines, identity = None, None, (system, "", "")
     if path:
-        lines = sentences.read_aligned_lines(path, limit)
+        lines = sentences.read_aligned_lines(path, limit, data)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
     elif not is_published:
         translator = open_translator(system, language, **loading)
-        if sentences.is_file(system):
+        if sentences.is_file(system) and given == "en":
             warn_not_in_gest(system, language)
         identity = (translator.name, translator.revision, translator.settings)
-    data, rules = f"{language}_translations" if is_published else "en", rules_hash(language)
+    rules = rules_hash(language)
     settings = {
         **dict(zip(("system", "revision", "translator"), identity, strict=True)),
         "language": language,
@@ -129,6 +142,12 @@ def prepare(
         **({"rules": rules} if rules else {}),
     }
     return Experiment(system, language, translator, detector, settings, store, lines)
+
+
+def _published(data: str, language: str) -> pd.DataFrame:
+    """The published translations of a config into a language."""
+    rows = rows_of(data).to_pandas()
+    return rows[rows["language"] == language]
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,25 +235,38 @@ def masculine_rates(
 
 def measure_as_run(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
     """Measure the rates and write them as a run to `path`, also over a finished run."""
+    compute = partial(measure, experiment, convention)
+    return write_run(MASCULINE_RATE, experiment, compute, path, command, convention=convention)
+
+
+def write_run(
+    measure: Measure,
+    experiment: Experiment,
+    compute: Callable[[], RunResult],
+    path: Path,
+    command: Sequence[str],
+    **options: Any,
+) -> Run:
+    """Compute what an experiment measures and write it as a run; `options` also identify it."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
-        measure=MASCULINE_RATE.name,
+        measure=measure.name,
         model=experiment.settings["system"],
         config=experiment.settings["data"],
         language=experiment.language,
         data_fingerprint=experiment.settings["data_fingerprint"],
         table=DETECTIONS,
-        settings={**settings, "convention": convention},
+        settings={**settings, **options},
         command=command,
         device=experiment.translator.device if experiment.translator else None,
     )
     with open_run(path, manifest) as writer:
-        rates = measure(experiment, convention)
-        problems = Counter(rates.metadata["problems"])
-        if problems.total() == len(rates.table):
+        done = compute()
+        problems = Counter(done.metadata["problems"])
+        if problems.total() == len(done.table):
             reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
             raise TranslationError(f"No translation could be judged.\n{reasons}")
-        return writer.finish(rates)
+        return writer.finish(done)
 
 
 def measure(experiment: Experiment, convention: str) -> MasculineRates:
@@ -247,24 +279,31 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
     for sample in samples:
         detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
         rows.append(asdict(sample) | asdict(detection))
-    metadata = {
-        "measure": MASCULINE_RATE.name,
+    metadata = run_metadata(MASCULINE_RATE, experiment, rows, start)
+    metadata |= {"convention": convention, "conflicts": sum(row["conflict"] for row in rows)}
+    return MasculineRates(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
+
+
+def run_metadata(
+    measure: Measure, experiment: Experiment, rows: Sequence[Mapping[str, Any]], start: float
+) -> dict[str, Any]:
+    """What a run says about itself, from its rows with a `gender` and a `problem`."""
+    return {
+        "measure": measure.name,
         **{name: value for name, value in experiment.settings.items() if name != "data"},
         "config": experiment.settings["data"],
-        "convention": convention,
         "samples": len(rows),
         "known": sum(row["gender"] != UNKNOWN for row in rows),
-        "conflicts": sum(row["conflict"] for row in rows),
         "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),
         "seconds": perf_counter() - start,
         "gest_dataset": __version__,
     }
-    return MasculineRates(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
 
 
-def run_folder(system: str, language: str, revision: str | None, limit: int | None) -> Path:
+def run_folder(system: str, language: str, revision: str | None, limit: int | None, data: str = "") -> Path:
     """The default folder of a run: by the path of a model or file, or by the name of a service."""
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
     name = "standard-input" if name == "-" else name
-    return default_folder(name if kind in {"hf", "chat", "file"} else system, revision, limit) / language
+    folder = default_folder(name if kind in {"hf", "chat", "file"} else system, revision, limit)
+    return folder / (f"{data}-{language}" if data else language)

@@ -292,11 +292,11 @@ def test_mtgeneval_has_references_of_both_genders() -> None:
     assert [row["kind"] for row in rows] == ["counterfactual"] * 6 + ["contextual"] * 2
     feminine, masculine = rows[4:6]
     assert feminine["pair_id"] == masculine["pair_id"]
-    assert feminine["source"].startswith("The actress")
+    assert feminine["sentence"].startswith("The actress")
     assert feminine["reference"] == masculine["wrong_reference"] == "Актриса поблагодарила зрителей."
     contextual = rows[-1]
     assert (contextual["context"], contextual["gender"]) == ("He studied law in Riga.", None)
-    assert contextual["source"].startswith("Berg was chosen")
+    assert contextual["sentence"].startswith("Berg was chosen")
     assert "избран " in contextual["reference"]
 
 
