@@ -33,9 +33,9 @@ _ALLOWED = {
 
 
 def read_text(file: File) -> str:
-    """Read a whole UTF-8 file."""
+    """Read a whole UTF-8 file, with or without a byte order mark."""
     try:
-        return file.read_bytes().decode("utf-8")
+        return file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{file} is not UTF-8: {error}") from error
 

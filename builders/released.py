@@ -62,13 +62,21 @@ def read_ratios(file: File, number: int) -> list[float]:
     """The ln ratios of a file, whose lines are log10 P(w_m) - log10 P(w_f) in the order of GEST 1.0."""
     ratios = []
     for line, text in read_lines(file):
-        try:
-            ratios.append(float(text) * _LN10)
-        except ValueError:
-            raise DataError.at(file, line, f"{text!r} is not a number") from None
-    if len(ratios) != number or not np.isfinite(ratios).all():
-        raise DataError(f"{file} does not have {number:,} finite numbers (GEST 1.0).")
+        ratios.append(_number(text, file, line))
+    if len(ratios) != number:
+        raise DataError(f"{file} does not have {number:,} finite numbers (GEST 1.0), but {len(ratios):,}.")
     return ratios
+
+
+def _number(text: str, file: File, line: int) -> float:
+    """The natural logarithm of a finite log10."""
+    try:
+        number = float(text) * _LN10
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise DataError.at(file, line, f"{text!r} is not a finite number")
+    return number
 
 
 def _read_columns(files: Files) -> tuple[list[Row], dict[tuple[str, int], list[float]]]:
@@ -100,15 +108,27 @@ def read_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
             }
 
 
-def read_winobias_means(file: File) -> Iterator[Row]:
-    """Yield the mean ln ratio of each model and WinoBias config on the occupations of either gender."""
-    for line, cells in read_csv(file):
+def read_winobias_means(file: File, problems: list[str] | None = None) -> Iterator[Row]:
+    """Yield the mean ln ratio of each model and WinoBias config on the occupations of either gender.
+
+    With `problems`, rows that cannot be read are named there, and are no errors.
+    """
+    lines = read_csv(file)
+    while True:
         try:
-            means = {gender: float(cells[name]) * _LN10 for gender, name in _WINOBIAS_COLUMNS.items()}
+            line, cells = next(lines)
+            means = {gender: _number(cells[name], file, line) for gender, name in _WINOBIAS_COLUMNS.items()}
             name = cells["model_name"].rpartition("/")[2]
             config = f"winobias_type{cells['dataset_type']}_{cells['dataset_split']}"
-        except (KeyError, ValueError) as error:
-            raise DataError.at(file, line, f"not the means of a model on WinoBias: {error!r}") from None
+        except StopIteration:
+            return
+        except (KeyError, DataError) as error:
+            if isinstance(error, KeyError):
+                error = DataError.at(file, line, f"not the means of a model on WinoBias: no column {error}")
+            if problems is None:
+                raise error from None
+            problems.append(f"Left out: {error}.")
+            continue
         yield {"id": f"{name}-{config}", "model": find_model(name) or name, "config": config, **means}
 
 

@@ -1,13 +1,16 @@
-"""The GitHub Action: its shell steps run here as GitHub runs them, with a small model."""
+"""The GitHub Action, whose shell steps run here as on GitHub, and the Dockerfile, which is only read."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from fnmatch import fnmatch
+from importlib.metadata import entry_points, metadata
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -77,3 +80,25 @@ def test_the_steps(tmp_path: Path, script_environment: Mapping[str, str]) -> Non
     assert run_steps({**inputs, "model": "$(touch planted)"}, tmp_path, script_environment)[0] != 0
     assert run_steps({**inputs, "model": "--help; touch planted"}, tmp_path, script_environment)[0] != 0
     assert not (tmp_path / "planted").exists()
+
+
+def test_the_dockerfile_fits_the_package(tmp_path: Path) -> None:
+    """Docker cannot run in tests: the Python, the wheel's name, the extras and the command must exist."""
+    lines = [line.split(" ", 1) for line in (ROOT / "Dockerfile").read_text("utf-8").splitlines()]
+    given = {name: text for name, text in lines if name.isupper()}
+    project = metadata("gest-dataset")
+    python = re.fullmatch(r"python:(3\.\d+)-slim", given["FROM"])
+    assert python
+    assert f"Programming Language :: Python :: {python[1]}" in project.get_all("Classifier", [])
+    name, _, extras = given["ARG"].partition("=")
+    assert set(extras.split(",")) <= set(project.get_all("Provides-Extra", []))
+    wheel = f"gest_dataset-{project['Version']}-py3-none-any.whl"
+    assert fnmatch(f"dist/{wheel}", given["COPY"].split()[0])
+    requirement = given["RUN"].removeprefix("pip install --no-cache-dir ")
+    (tmp_path / wheel).touch()
+    script = f"{name}={extras}; echo {requirement.replace('/tmp/', '')}"
+    expanded = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert expanded.stdout == f"{wheel}[{extras}]\n"
+    assert json.loads(given["ENTRYPOINT"]) == [
+        point.name for point in entry_points(value="gest_dataset.cli:main")
+    ]

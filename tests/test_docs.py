@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.register import METRICS
 from tests.conftest import ROOT
 from tests.support.browser import chromium
+from tests.support.modules import load_script
 
 _DOCS = ROOT / "docs"
 _PAGES = [ROOT / "README.md", *sorted(_DOCS.glob("*.md"))]
@@ -32,6 +34,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     return out
+
+
+@pytest.mark.parametrize("page", ["gender.md", "pairs.md"])
+def test_numbers_of_the_parser_are_the_computed_ones(page: str) -> None:
+    """After a change: python docs/detected.py (with --compute where the rules gave something else)."""
+    script = load_script(_DOCS / "detected.py")
+    found = json.loads(script.RESULTS.read_text(encoding="utf-8"))
+    assert script.filled(page, found) == (_DOCS / page).read_text(encoding="utf-8")
+    found["rates"][0]["n"] += 1
+    found["pairs"]["DeepL"]["pairs"] += 1
+    assert script.filled(page, found) != (_DOCS / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -26,7 +26,9 @@ def run(
     engine: str = "local",
     address: str | None = None,
     estimate: bool = False,
+    slurm: list[str] | None = None,
     task: int | None = None,
+    cell: int | None = None,
     leaderboard: bool = False,
     trust_remote_code: bool = False,
 ) -> None:
@@ -53,6 +55,8 @@ def run(
     if output is None:
         raise ConfigError("Give the folder of the sweep with --output.")
     if engine == "slurm":
+        given = dict(text.partition("=")[::2] for text in slurm or [])
+        selected = replace(selected, slurm={**selected.slurm, **given})
         ids = ", ".join(submit_to_slurm(selected, suite_file, output))
         out.print(f"Submitted {ids}. The last job builds {output}/{PAGE}; logs are in {output}/slurm.")
         return
@@ -61,11 +65,15 @@ def run(
             raise ConfigError(f"--task {task}: the suite has models 0 to {len(selected.models) - 1}.")
         selected = replace(selected, models=[selected.models[task]])
     cells = list_cells(selected, output)
+    if cell is not None:
+        if not 0 <= cell < len(cells):
+            raise ConfigError(f"--cell {cell}: the suite has cells 0 to {len(cells) - 1}.")
+        cells = [cells[cell]]
     if not leaderboard:
         on_ray = partial(run_on_ray, address=address)
         cells = _run(cells, output, on_ray if engine == "ray" else run_here)
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
-    if task is None:
+    if task is None and cell is None:
         failed |= _build_leaderboard(selected, output, cells)
     console.show_failed("failed", failed, _LISTED)
     if failed:

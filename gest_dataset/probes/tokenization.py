@@ -10,6 +10,7 @@ from gest_dataset.errors import ModelError
 
 # The marks of the space before a word in SentencePiece and in byte-level vocabularies
 _BOUNDARY = ("▁", "Ġ")
+PREFIX = "next_sentence_prefix"  # in the config.json of a model that `gest study nsp` trained with one
 
 
 class SkipSampleError(Exception):
@@ -80,7 +81,8 @@ class ProbeTokenizer:
     """A tokenizer with what the probes need to know about the model.
 
     `reserved` is text that a sample must not contain, `rules` are the author rules to follow, and with
-    `typed` the model takes token type ids. A server takes `most_placebo` words at most.
+    `typed` the model takes token type ids. A server takes `most_placebo` words at most. A next-sentence model
+    was trained with `prefix` before its pairs.
     """
 
     tokenize: Callable[..., Any]
@@ -98,6 +100,7 @@ class ProbeTokenizer:
     rules: frozenset[str] = frozenset()
     typed: bool = False
     most_placebo: int | None = None
+    prefix: str = ""
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), with special tokens."""
@@ -178,6 +181,7 @@ def make_probe_tokenizer(
         next_label=_next_label(model.config) if kind == "nsp" else None,
         rules=rules,
         typed=kind == "nsp" and accepts_type_ids(tokenizer, model),
+        prefix=getattr(model.config, PREFIX, ""),
     )
 
 

@@ -77,7 +77,8 @@ class Released:
         """The mean ln ratios of models on WinoBias, as config `winobias_scores` has them."""
         rows: dict[str, Row] = {}
         for path, file in self._files(WINOBIAS):
-            for row in self._read(path, file, lambda one: list(released.read_winobias_means(one))) or ():
+            read = self._read(path, file, lambda one: [*released.read_winobias_means(one, self.notes)])
+            for row in read or ():
                 rows.setdefault(row["id"], row)
         return list(rows.values())
 

@@ -69,14 +69,17 @@ def gender_accuracy(
     """
     number = checks.same_length(predictions=predictions, references=references)
     entities, pairs = (checks.unit_codes(codes, predictions=predictions) for codes in (units, templates))
-    statuses = checks.label_codes("stereotypical", stereotypical or [None] * number, STEREOTYPICAL)
+    sides = [None] * number if stereotypical is None else stereotypical
+    statuses = checks.label_codes("stereotypical", sides, STEREOTYPICAL)
     checks.same_length(predictions=predictions, stereotypical=statuses)
     if wrong_references is None:
         labels = checks.label_codes("predictions", predictions, LABELS)
         stated = checks.label_codes("references", references, STATED)
     else:
         checks.same_length(predictions=predictions, wrong_references=wrong_references)
-        stated = checks.label_codes("genders", genders or [STATED[0]] * number, STATED[:2])
+        stated = checks.label_codes(
+            "genders", [STATED[0]] * number if genders is None else genders, STATED[:2]
+        )
         right, wrong = _words_of_one_reference(predictions, references, wrong_references).T
         labels = np.where(wrong, 1 - stated, np.where(right, stated, 3))
     hits = (labels == stated) | ((labels == 3) & (wrong_references is not None))

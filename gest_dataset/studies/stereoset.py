@@ -156,10 +156,14 @@ def scores_of_authors(files: Released) -> list[Scored]:
             name = f"{about.model} (authors)"
             kind = CAUSAL if about.is_causal else ""
             one = Scored(name, about.language, test, method, kind, inputs, metadata)
-            first, other = found.setdefault((name, about.language, test, method), (path, one))
+            key = (name, about.language, test, method)
+            used, other = found.setdefault(key, (path, one))
+            left_out = path
+            if len(other.inputs["predictions"]) < len(samples):  # an incomplete file
+                left_out, used, found[key] = used, path, (path, one)
             if other.inputs != one.inputs:
-                reason = f"{first.name} is about the same, and differs"
-                files.notes.append(f"{path.name}: its {test} scores are left out; {reason}.")
+                reason = f"{used.name} is about the same, and differs"
+                files.notes.append(f"{left_out.name}: its {test} scores are left out; {reason}.")
     return [one for _, one in found.values()]
 
 

@@ -227,4 +227,4 @@ def make_study(
         limitations[f"Only sentences with {' and '.join(where)}."] = None
         used["where"] = " ".join(where)
     shown = tuple(table for table in tables if table.rows)
-    return Study(name, TEXTS["titles"][name], shown, (*limitations, *notes), used)
+    return Study(name, TEXTS["titles"][name], shown, tuple(dict.fromkeys((*limitations, *notes))), used)

@@ -276,10 +276,12 @@ def _run_on_worker(
 def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
     """Submit a job array that scores the models which are not done, and a job that builds the leaderboard.
 
-    Models with the same needs are one array; the index of a task is the model's position in the suite.
-    Returns the ids of the jobs, the one of the leaderboard last.
+    Models with the same needs are one array; the index of a task is the model's position in the suite. With
+    a `container`, Apptainer runs the tasks. Returns the ids of the jobs, the one of the leaderboard last.
     """
-    folder = output.resolve()
+    folder, options = output.resolve(), dict(suite.slurm)
+    image = options.pop("container", None)
+    common = [f"--{name}={value}" for name, value in options.items()]
     arrays: dict[tuple[str, ...], list[int]] = {}
     for job in jobs_of(list_cells(suite, folder)):
         model = job[0].model
@@ -289,7 +291,10 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
         arrays.setdefault(tuple(resources), []).append(suite.models.index(model))
     # with -m, Python would import modules from the folder in which the job starts
     start = "import sys; del sys.path[0]; from gest_dataset.cli import main; main()"
-    command = [sys.executable, "-c", start, "sweep", str(suite_file.resolve())]
+    python = [sys.executable, "-c", start]
+    container = ["apptainer", "exec", "--nv", "--bind", f"{folder},{suite_file.resolve().parent}"]
+    runner = [*container, str(image), "gest"] if image else python
+    command = [*runner, "sweep", str(suite_file.resolve())]
     command += ["--trust-remote-code"] if any(model.trust_remote_code for model in suite.models) else []
     template = Template(Path(__file__).with_name("slurm.sh.jinja").read_text(encoding="utf-8"))
     script, logs = folder / "slurm.sh", folder / "slurm"
@@ -297,11 +302,17 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
     text = template.render(command=shlex.join([*command, "--output", str(folder)]))
     write_file(script, f"{text}\n")
     ids = [
-        _sbatch(f"--array={','.join(map(str, tasks))}", f"--output={logs}/%A_%a.log", *resources, str(script))
+        _sbatch(
+            f"--array={','.join(map(str, tasks))}",
+            f"--output={logs}/%A_%a.log",
+            *common,
+            *resources,
+            str(script),
+        )
         for resources, tasks in arrays.items()
     ]
     after = [f"--dependency=afterany:{':'.join(ids)}"] if ids else []
-    return [*ids, _sbatch(*after, f"--output={logs}/leaderboard.log", str(script))]
+    return [*ids, _sbatch(*after, f"--output={logs}/leaderboard.log", *common, str(script))]
 
 
 def _sbatch(*arguments: str) -> str:

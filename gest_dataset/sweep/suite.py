@@ -78,12 +78,13 @@ class SuiteModel(Settings):
 
 @dataclass(frozen=True)
 class Suite:
-    """The models of a suite; `price` is the price of one device-hour."""
+    """The models of a suite; `price` is the price of one device-hour, `slurm` has options of `sbatch`."""
 
     name: str
     title: str
     models: Sequence[SuiteModel]
     price: float | None = None
+    slurm: Mapping[str, Any] = field(default_factory=dict)
 
 
 def training_step(text: str) -> int | None:
@@ -125,7 +126,7 @@ def parse_suite(content: Mapping[str, Any], name: str, trust_remote_code: bool =
     problems = Problems(list)
     models: list[SuiteModel] = []
     with problems.collect("the suite"):
-        _check_keys(content, {"title": str, "price": int | float, "models": list, **keys})
+        _check_keys(content, {"title": str, "price": int | float, "models": list, "slurm": dict, **keys})
     problems.check(name)
     defaults = {key: value for key, value in content.items() if key in keys}
     defaults[_CONSENT] = trust_remote_code
@@ -141,7 +142,8 @@ def parse_suite(content: Mapping[str, Any], name: str, trust_remote_code: bool =
     if not (models or problems):
         problems["the list is missing or empty"].append("models")
     problems.check(name)
-    return Suite(name, content.get("title", name), models, content.get("price"))
+    options = content.get("slurm", {})
+    return Suite(name, content.get("title", name), models, content.get("price"), options)
 
 
 def _check_keys(content: Mapping[Any, Any], types: Mapping[str, Any]) -> None:

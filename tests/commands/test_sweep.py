@@ -55,6 +55,17 @@ def test_a_task_is_one_model_and_the_leaderboard_comes_later(suite: str, gest: G
     assert "2 of 4 cells are done, 2 to do" in (tmp_path / "out" / "leaderboard.html").read_text()
 
 
+def test_a_cell_is_one_model_on_one_config(suite: str, gest: Gest, tmp_path: Path) -> None:
+    assert gest("sweep", suite, "--output", "out", "--cell", "1").returncode == 0
+    assert [path.parent.name for path in (tmp_path / "out").rglob("run.json")] == ["demo_sk_pairs"]
+    assert not (tmp_path / "out" / "leaderboard.html").exists()
+    assert gest("sweep", suite, "--output", "out", "--cell", "1").returncode == 0
+    assert gest("sweep", suite, "--output", "out", "--cell", "2").returncode == 1
+    done = gest("sweep", suite, "--output", "out", "--cell", "4")
+    assert done.returncode == 2
+    assert "--cell 4: the suite has cells 0 to 3." in done.stderr
+
+
 def test_an_estimate(suite: str, gest: Gest, tmp_path: Path) -> None:
     """What is left, with hours for the models that have finished cells."""
     before = gest("sweep", suite, "--estimate")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -12,10 +13,11 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data import sources
 from gest_dataset.gender import Detection, detect
 from gest_dataset.languages import SLAVIC
+from tests.conftest import ROOT
 from tests.support.modules import load_script
 from tests.support.outside import needs, require
 
-BENCHMARK = load_script(Path(__file__).resolve().parents[2] / "benchmarks" / "masculine_rates.py")
+BENCHMARK = load_script(ROOT / "benchmarks" / "masculine_rates.py")
 MODELS = "GEST_UDPIPE_MODELS"
 pytestmark = [
     pytest.mark.upstream,
@@ -23,6 +25,7 @@ pytestmark = [
     pytest.mark.usefixtures("upstream"),
     needs(MODELS),
 ]
+DOCS = json.loads((ROOT / "docs" / "detected.json").read_text(encoding="utf-8"))
 ENTRIES = published.load("gest_mt_masculine_rates")["rows"]
 
 
@@ -34,6 +37,8 @@ def test_against_the_published_table(language: str, tmp_path: Path) -> None:
     found = detect(
         texts, language, "udpipe", require(MODELS) / f"{language}.udpipe", cache=tmp_path / "parses"
     )
+    stored = [one for one in DOCS["rates"] if one["language"] == language]
+    assert load_script(ROOT / "docs" / "detected.py").rates(language, rows, found) == stored
     for entry in (entry for entry in ENTRIES if entry["language"] == language):
         places = [place for place, row in enumerate(rows) if row["system"] == entry["system"]]
         mine: list[Detection] = [found[place] for place in places]

@@ -157,6 +157,41 @@ def test_files_that_cannot_be_used_are_named(folder: Path) -> None:
     assert by_model["google/mt5-base (authors)"] == "nsp"
 
 
+def test_damaged_lines(flat: Path) -> None:
+    """Line ends, blank lines and byte order marks change nothing; of other files the rest is used."""
+    whole = [table.csv for table in studies.validity(released=flat).tables]
+    for name in ("winobias.csv", "bert-base-uncased_template-0.txt", "gpt2_GPT2LM_GPT2LM_d_en.json"):
+        file = flat / name
+        mark = b"" if file.suffix == ".json" else b"\xef\xbb\xbf"
+        blank = b"" if file.suffix == ".csv" else b"\r\n"
+        file.write_bytes(mark + file.read_bytes().replace(b"\n", b"\r\n") + blank)
+    study = studies.validity(released=flat)
+    assert ([table.csv for table in study.tables], study.notes) == (whole, ())
+    bad = {"roberta-base_template-0.txt": "nan", "glm_phi-1_template-0.txt": "-inf"}
+    bad["winobias.csv"] = "x,1,dev,nan,0"
+    for name, text in bad.items():
+        lines = (flat / name).read_text(encoding="utf-8").split("\n")
+        (flat / name).write_text("\n".join([*lines[:3], text, *lines[4:]]), encoding="utf-8")
+    csv = flat / "winobias.csv"
+    csv.write_bytes(csv.read_bytes()[:-20])
+    (flat / "albert-base-v2_template-1.txt").write_text("0.5\n0.")
+    notes = "\n".join(studies.validity(released=flat).notes)
+    assert notes.count("line 4: 'nan' is not a finite number") == 2
+    assert "winobias.csv, line 45" in notes
+    assert "glm_phi-1_template-0.txt, line 4: '-inf' is not a finite number" in notes
+    assert "albert-base-v2_template-1.txt does not have 34 finite numbers (GEST 1.0), but 2." in notes
+    assert len(cells(studies.validity(released=flat), "models")) == 44 - 2
+    # the first of several files with the same scores is incomplete
+    file = flat / "THUMT_mGPT_GPT2LM_GPT2LM_c_en.json"
+    content = json.loads(file.read_text())
+    content[TESTS[0]] = content[TESTS[0]][:5]
+    file.write_text(json.dumps(content))
+    notes = "\n".join(studies.papers_study(flat).notes)
+    assert notes.count("_c_en.json: its intrasentence scores are left out") == 1
+    assert "_d_en.json: its" not in notes
+    assert "_ModelNSP_en.json: its" not in notes
+
+
 def test_missing_files(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(ConfigError, match=r"contains no released scores like gpt2_template-0\.txt.*pinned"):
         studies.templates(released=tmp_path / "nowhere")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from gest_dataset.errors import ConfigError, OutputError
+from gest_dataset.runs import read_run
 from gest_dataset.sweep.run import DONE, FAILED, Cell, Engine, Job, resources, run_on_ray, submit_to_slurm
 from gest_dataset.sweep.suite import Suite, parse_suite, read_suite
 from tests.conftest import MANIFEST, MIRROR
@@ -175,6 +177,29 @@ def test_models_with_the_same_needs_are_one_job_array(
     assert "1 of 3 cells are done, 2 to do" in (output / "leaderboard.html").read_text()
 
 
+def test_options_and_a_container(
+    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All jobs get the options, and stand-ins for sbatch and apptainer record what is run in the image."""
+    calls, programs = tmp_path / "calls", tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sbatch", "apptainer"):
+        (programs / name).write_text(f'#!/bin/bash\necho {name} "$@" >> {calls}\necho 7\n')
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.delenv("SLURM_ARRAY_TASK_ID", raising=False)
+    file, output = tmp_path / "suite.yaml", tmp_path / "out"
+    options = {"partition": "gpu", "time": "04:00:00", "container": "gest.sif"}
+    file.write_text(f"configs: slovak_gender\nslurm: {options}\nmodels:\n- {folders[0]}\n", encoding="utf-8")
+    assert submit_to_slurm(read_suite(file), file, output) == ["7", "7"]
+    subprocess.run(["bash", str(output / "slurm.sh")], check=True)
+    *jobs, ran = calls.read_text().splitlines()
+    assert len(jobs) == 2
+    assert all("--partition=gpu --time=04:00:00" in job and "--container" not in job for job in jobs)
+    inside = f"apptainer exec --nv --bind {output},{tmp_path} gest.sif gest sweep {file} --output {output}"
+    assert ran == f"{inside} --leaderboard"
+
+
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A SLURM controller and one node in a private folder."""
@@ -222,3 +247,36 @@ def test_a_sweep_as_a_slurm_job_array(
         time.sleep(0.5)
     assert len(finished_runs(output)) == 2
     assert "2 of 2 cells are done" in (output / "leaderboard.html").read_text()
+
+
+@pytest.mark.slow
+def test_offline_nodes_with_a_shared_cache(slurm: None, folders: list[Path], tmp_path: Path) -> None:
+    """A model of the Hub from the cache, without a network; a second submission only does what is missing."""
+    cache = tmp_path / "shared" / "hub" / "models--owner--tiny"
+    commit = "0123456789" * 4
+    shutil.copytree(folders[0], cache / "snapshots" / commit)
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text(commit)
+    file, output = tmp_path / "suite.yaml", tmp_path / "out"
+    file.write_text("configs: [slovak_gender, demo_sk_pairs]\nmodels: [owner/tiny]\n", encoding="utf-8")
+    variables = {"HF_HUB_OFFLINE": 1, "HF_HOME": tmp_path / "shared", "PYTHONPATH": ROOT}
+    variables |= {"GEST_MIRROR": MIRROR, "GEST_SOURCES": MANIFEST}
+    environment = {**os.environ, **{name: str(value) for name, value in variables.items()}}
+    options = ("--engine", "slurm", "--slurm", "partition=main", "--slurm", "time=10")
+    command = [sys.executable, "-m", "gest_dataset", "sweep", str(file), "--output", str(output), *options]
+    before: dict[str, tuple[int, int]] = {}
+    for _ in range(2):
+        subprocess.run(command, env=environment, cwd=tmp_path, check=True)
+        end = time.monotonic() + 300
+        while subprocess.run(["squeue", "--noheader"], capture_output=True, check=True).stdout:
+            assert time.monotonic() < end, "".join(log.read_text() for log in output.glob("slurm/*.log"))
+            time.sleep(0.5)
+        runs = finished_runs(output)
+        assert len(runs) == 2, "".join(log.read_text() for log in output.glob("slurm/*.log"))
+        assert (
+            read_run(output / "runs" / "owner--tiny" / "slovak_gender").manifest.metadata["revision"]
+            == commit
+        )
+        assert before.items() <= runs.items()
+        shutil.rmtree(output / "runs" / "owner--tiny" / "demo_sk_pairs")
+        before = finished_runs(output)

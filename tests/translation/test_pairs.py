@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from gest_dataset.translation.masculine_rates import prepare
 from gest_dataset.translation.pairs import make_pairs, quotation
 from gest_dataset.translation.sentences import GestSentence, gest_sentences
 from gest_dataset.translation.translator import Translation
+from tests.conftest import ROOT
+from tests.support.modules import load_script
 from tests.support.outside import needs, require
 
 QUOTATIONS = Path(__file__).with_name("quotations.yaml")
@@ -203,5 +206,10 @@ def test_the_authors_slovak_prompts_give_a_thousand_pairs(
         ]
         assert differing == [row["word_index"]]
         assert row["masculine_word"][0] == row["feminine_word"][0]
+    counts = {"sentences": found.sentences, "pairs": len(found.rows)}
+    counts |= {reason: len(ids) for reason, ids in found.left_out.items() if ids}
+    detected = load_script(ROOT / "docs" / "detected.py")
+    (name,) = (name for name, place in detected.SLOVAK.items() if place == folder)
+    assert counts == json.loads(detected.RESULTS.read_text(encoding="utf-8"))["pairs"][name]
     # what a pair nearly always is: an ending, -a or -á of the feminine
     assert sum(row["feminine_word"][-1] in "aá" for row in found.rows) >= 0.99 * len(found.rows)
