@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.commands import options
-from gest_dataset.commands.masculine_rate import measure_languages
-from gest_dataset.languages import target_languages
+from gest_dataset.commands import masculine_rate
 
 
 def run(
@@ -27,19 +25,20 @@ def run(
     translation of each person and the words that show its gender. [bold]{language}[/bold] in a system, a
     file or a parser model is replaced by the language code.
     """
-    from gest_dataset.measures.gest import ENTITY_GENDER
-    from gest_dataset.translation.entity_genders import check_data, measure_as_run
+    from gest_dataset.statistics.checks import check_choice
+    from gest_dataset.translation.entity_genders import DATA
 
-    languages = target_languages(language)
-    check_data(data, languages)
-    measure_languages(
-        ENTITY_GENDER,
-        f"Genders of {data}",
-        lambda experiment, *place: measure_as_run(experiment, data, *place),
-        languages,
-        options.system_of(system, translations),
+    check_choice("data", data, tuple(DATA))
+    masculine_rate.run(
+        language,
+        system,
+        translations,
+        parser,
         parser_model,
+        "plain",
         output,
+        limit,
         as_json,
-        {"parser": parser, "limit": limit, "data": data, **loading},
+        data=data,
+        **loading,
     )

@@ -1,7 +1,6 @@
 """`gest masculine-rate`: which gender a translator gives to the speakers of GEST's sentences."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.languages import LANGUAGES, target_languages
 
 if TYPE_CHECKING:
-    from gest_dataset.measures.measure import Measure
     from gest_dataset.runs.folder import Run
     from gest_dataset.translation.masculine_rates import Experiment
 
@@ -38,45 +36,19 @@ def run(
     interval, the verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a
     system, a file or a parser model is replaced by the language code.
     """
-    from gest_dataset.measures.gest import MASCULINE_RATE
-    from gest_dataset.statistics import checks
-    from gest_dataset.statistics.masculine_rate import CONVENTIONS
-    from gest_dataset.translation.masculine_rates import measure_as_run
-
-    checks.check_choice("convention", convention, CONVENTIONS)
-    printed = ", as the paper prints them" if convention == "published" else ""
-    measure_languages(
-        MASCULINE_RATE,
-        f"Masculine rates{printed}",
-        lambda experiment, *place: measure_as_run(experiment, convention, *place),
-        target_languages(language),
-        options.system_of(system, translations),
-        parser_model,
-        output,
-        as_json,
-        {"parser": parser, "limit": limit, **loading},
-    )
-
-
-def measure_languages(
-    measure: "Measure",
-    title: str,
-    measure_one: Callable[["Experiment", Path, Sequence[str]], "Run"],
-    languages: list[str],
-    system: str,
-    parser_model: Path | None,
-    output: Path | None,
-    as_json: bool,
-    settings: Mapping[str, Any],
-) -> None:
-    """Measure a translator in each language, write the runs, and print the results."""
     from gest_dataset.commands.result_tables import headline_fields, show_grid, show_result
+    from gest_dataset.measures import MEASURES
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
-    from gest_dataset.translation.masculine_rates import prepare, run_folder
+    from gest_dataset.statistics import checks
+    from gest_dataset.statistics.masculine_rate import CONVENTIONS
+    from gest_dataset.translation.masculine_rates import measure_as_run, prepare, run_folder
     from gest_dataset.translation.translator import TranslationStoppedError
 
     console.silence_libraries(models=False)
+    system = options.system_of(system, translations)
+    checks.check_choice("convention", convention, CONVENTIONS)
+    languages = target_languages(language)
     several = len(languages) > 1
     if several and system == "file:-":
         raise ConfigError(
@@ -85,16 +57,17 @@ def measure_languages(
 
     def open_one(code: str) -> "Experiment":
         path = None if parser_model is None else str(parser_model).replace("{language}", code)
-        return prepare(system, code, parser_model=path, **settings)
+        return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
 
     # all of them first, so that a wrong name is an error before anything is translated
     failed: dict[str, GestError] = {}
     experiments = dict(console.one_by_one(languages, open_one, (), failed))
     if not experiments:
         raise next(iter(failed.values()))
+    data = loading.get("data", "")  # of `gest entity-gender`
+    measured = MEASURES["entity-gender" if data else "masculine-rate"]
     if output is None:
-        identity = (settings["revision"], settings["limit"], settings.get("data", ""))
-        folders = {code: run_folder(system, code, *identity) for code in experiments}
+        folders = {code: run_folder(system, code, loading["revision"], limit, data) for code in experiments}
     else:
         folders = {code: output / code if several else output for code in experiments}
         if several:
@@ -102,14 +75,13 @@ def measure_languages(
 
     runs: dict[str, Run] = {}
     lines: list[list[str]] = []
-    for code, done in console.one_by_one(
-        list(experiments),
-        lambda code: measure_one(experiments[code], folders[code], console.command_line()),
-        (TranslationStoppedError,),
-        failed,
-    ):
+
+    def measure(code: str) -> "Run":
+        return measure_as_run(experiments[code], convention, folders[code], console.command_line())
+
+    for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):
         runs[code], facts = done, done.manifest.metadata
-        fields = headline_fields(measure, done.result["result"])
+        fields = headline_fields(measured, done.result["result"])
         lines.append([code, *fields, f"{facts['known']:,}/{facts['samples']:,}"])
         if several and not as_json:
             out.print(*lines[-1])
@@ -129,13 +101,15 @@ def measure_languages(
     else:
         run = runs[languages[0]]
         result, facts = run.result["result"], run.manifest.metadata
-        show_result(measure, result, f"{title}: {facts['system']}, {languages[0]}")
+        printed = ", as the paper prints them" if convention == "published" else ""
+        title = f"Genders of {data}" if data else f"Masculine rates{printed}"
+        show_result(measured, result, f"{title}: {facts['system']}, {languages[0]}")
         for kind, part in result.get("by_kind", {}).items():
-            show_grid(measure.grid(part), f"{kind} sentences")
-        if "conflicts" in facts:
+            show_grid(measured.grid(part), f"{kind} sentences")
+        if not data:
             known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
             out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
-        for line in measure.sentences("uncertainty", result):
+        for line in measured.sentences("uncertainty", result):
             out.print(line)
     for code, done in runs.items():
         console.show_problems(done.manifest.metadata["problems"], prefix=f"{code}, gender unknown: ")

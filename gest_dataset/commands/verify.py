@@ -51,11 +51,9 @@ def _recompute(run: "Run") -> list[str]:
     """What the data and the scores of a run say otherwise than its record."""
     from gest_dataset.builders import CONFIGS
     from gest_dataset.data.rows import fingerprint_of, rows_of
-    from gest_dataset.measures.gest import ENTITY_GENDER
     from gest_dataset.models.chat.ask import Answers
     from gest_dataset.models.score_run import Scores
     from gest_dataset.runs.manifest import ANSWERS, SCORES
-    from gest_dataset.translation.entity_genders import EntityGenders
     from gest_dataset.translation.masculine_rates import MasculineRates
 
     manifest = run.manifest
@@ -69,8 +67,7 @@ def _recompute(run: "Run") -> list[str]:
     elif manifest.table == SCORES:
         err.print(f"Note: {run.path} is about your own rows, so its numbers are not computed again.")
         return []
-    is_entity = manifest.measure == ENTITY_GENDER.name
-    result: RunResult = (EntityGenders if is_entity else MasculineRates)(table, facts)
+    result: RunResult = MasculineRates(table, facts)
     if manifest.table == SCORES:
         result = Scores(table, table, facts, rows)
     elif manifest.table == ANSWERS:

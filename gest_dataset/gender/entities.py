@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +23,11 @@ from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.storage import read_yaml
 
 NEUTRAL, EPICENE = "neutral", "epicene"
-_MARKS = {"=": EPICENE, "~": UNKNOWN, "*": NEUTRAL}  # of nouns without a pair
-_PERSONS = Path(__file__).with_name("persons.yaml")
-_WOMAN = "woman"  # the entry of *женщина-водитель*
+_MARKS = {"=": EPICENE, "~": UNKNOWN, "*": NEUTRAL}  # of nouns without a pair in persons.yaml
 _ITERATIONS, _TENSION, _PRIOR = 5, 4.0, 3.0  # of the aligner: _PRIOR is the count of a noun in persons.yaml
 _LEAST_SCORE = 0.01  # of a word that may be the translation
-_WORDS = re.compile(r"\w+(?:['’-]\w+)*")
 _ENDING = re.compile(r"[аеёєийіїоуъыьэюямвўхтaáeéěęiíoóuůyýąmvwhjtť]{0,4}|[ао]га|[ое]го|e?ga|ego|ého|og|oga")
 _LAST_VOWEL = re.compile(r"(?:[аяоеыиі][йяе]|[аеийоуыьюяaáeéěiíoyý])$")
-_NEUTER = re.compile("[оеёєoeěęí]$")
 _FLEETING = re.compile(r"[аеоэaeoi]+ь?([кцkc])ь?$")  # *продавец*, *продавца*
 _ADJECTIVAL = {  # endings of nouns that are declined like adjectives
     MALE: re.compile(r"(?:[аео][гм][оу]|[оеыи]м|[ыи]й|ega|[eé]go|[eéí]mu|[éí]ho|[ýíi]m|oga?|om[eu]?)$"),
@@ -46,10 +43,10 @@ _ATTRIBUTES = frozenset({"amod", "det", "nummod", "acl"})
 
 @dataclass(frozen=True)
 class EntityGender:
-    """The gender of a person in a translation: `male`, `female`, `neutral` or `unknown`, and why.
+    """The gender of a person: `male`, `female`, `neutral` or `unknown`.
 
-    `word` is the translation of the person, `evidence` that and the words that agree with it. `problem`: why
-    the translation cannot be judged, or the empty string.
+    `word` is the translation of the person, `evidence` that and the words that agree with it, `problem` the
+    reason why the translation cannot be judged, or the empty string.
     """
 
     gender: str
@@ -80,6 +77,7 @@ class Persons:
                     self._add(feminine, name, FEMALE, stems)
         for nouns in self.entries.values():  # some nouns are names of others
             nouns |= {self.find(noun)[0] for noun in nouns}
+        self.women = self.entries.get("woman", set())  # *женщина-водитель*, *pani dyrektor*
 
     def _add(self, noun: str, name: str, gender: str, others: Collection[str] = ()) -> set[str]:
         self.nominatives.add(noun)
@@ -105,7 +103,7 @@ class Persons:
 @lru_cache(maxsize=16)
 def load_persons(language: str) -> Persons:
     """The nouns of a language; none of a language that a user added."""
-    return Persons(read_yaml(_PERSONS).get(language, {}))
+    return Persons(read_yaml(Path(__file__).with_name("persons.yaml")).get(language, {}))
 
 
 def entity_genders(
@@ -113,39 +111,33 @@ def entity_genders(
     entity_indices: Sequence[int],
     translations: Sequence[str],
     language: str,
-    parser: str = "udpipe",
-    model: str | Path | None = None,
-    *,
-    cache: str | Path | None = None,
     detector: GenderDetector | None = None,
+    **settings: Any,
 ) -> list[EntityGender]:
     """The gender of the person at each index (of the source, split at spaces) in each translation, in order.
 
-    The more translations there are, the better the aligner finds the persons.
+    `settings` are arguments of `GenderDetector`. The more translations there are, the better the aligner is.
     """
-    detector = detector or GenderDetector(language, parser, model, cache)
-    persons = load_persons(language)
+    detector = detector or GenderDetector(language, **settings)
+    persons, genders = load_persons(language), []
     parses = parse_texts(translations, language, detector.parser, detector.cache)
     tokens = [[token for tree in parse.sentences for token in tree.tokens] for parse in parses]
     english = [[_english(word) for word in source.split()] for source in sources]
     found = align(english, entity_indices, tokens, persons)
-    genders = []
     for parse, token, words in zip(parses, found, english, strict=True):
-        if parse.problem or token is None:
+        if token is None:
             genders.append(EntityGender(UNKNOWN, problem=parse.problem))
             continue
         tree = next(tree for tree in parse.sentences if any(token is other for other in tree.tokens))
         gender, evidence = read_gender(Context(tree, token, detector.grammar), persons, words)
-        texts = ["".join(parse.text[slice(*parse.span(word))]) for word in (token, *evidence)]
-        genders.append(
-            EntityGender(gender, texts[0], tuple(dict.fromkeys(texts)) if gender != UNKNOWN else ())
-        )
+        texts = [parse.text[slice(*parse.span(word))] for word in (token, *evidence)]
+        evidence_texts = () if gender == UNKNOWN else tuple(dict.fromkeys(texts))
+        genders.append(EntityGender(gender, texts[0], evidence_texts))
     return genders
 
 
 def _english(word: str) -> str:
-    match = _WORDS.search(word.lower())
-    return match[0].removesuffix("'s").removesuffix("’s") if match else ""
+    return re.sub(r"^\W+|['’]s$|\W+$", "", re.sub(r"^\W+|\W+$", "", word.lower()))
 
 
 # ---- alignment ---------------------------------------------------------------------------------------------
@@ -158,72 +150,53 @@ def align(
     persons: Persons,
 ) -> list[Token | None]:
     """The word of each translation that translates the word at the index, if there is one."""
-    keys = {form: persons.find(form)[0] for form in {t.form for tokens in translations for t in tokens}}
-    words, targets = _Numbers(), _Numbers()
-    pairs: list[tuple[int, int, int, float]] = []  # of words: number of the target, both words, the prior
-    starts = [0]
-    columns = 0
+    nouns = {form: persons.find(form)[0] for form in {t.form for tokens in translations for t in tokens}}
+    numbers: dict[str, int] = {}  # of English words, and of nouns or beginnings of other words
+    columns: list[int] = []
+    words, targets, distances = [], [], []
     for source, tokens in zip(sources, translations, strict=True):
-        numbers = [words[word] for word in source]
+        own = [numbers.setdefault(f"en {word}", len(numbers)) for word in source]
         for place, token in enumerate(tokens):
-            target = targets[keys[token.form] or token.form[:5]]
-            for i, word in enumerate(numbers):
-                distance = abs((i + 0.5) / len(numbers) - (place + 0.5) / len(tokens))
-                pairs.append((columns, word, target, distance))
-            columns += 1
-        starts.append(len(pairs))
-    column, word, target, distance = (np.array(values) for values in zip(*pairs, strict=True))
-    known = [
-        (words[part], targets[noun])
-        for entity, nouns in persons.entries.items()
+            target = numbers.setdefault(nouns[token.form] or token.form[:5], len(numbers))
+            columns += [columns[-1] + 1 if columns else 0] * len(own)
+            words += own
+            targets += [target] * len(own)
+            middle = (place + 0.5) / len(tokens)
+            distances += [abs((i + 0.5) / len(own) - middle) for i in range(len(own))]
+    prior = np.exp(-_TENSION * np.array(distances))
+    listed = [
+        (f"en {part}", noun)
+        for entity, own in persons.entries.items()
         for part in entity.split()
-        for noun in nouns
-        if part in words and noun in targets
+        for noun in own
     ]
-    known += [(number, targets[one[:5]]) for one, number in words.items() if one[:5] in targets]
-    probability, share = _train(column, word, target, np.exp(-_TENSION * distance), known)
-    width = len(targets)
-    listed = np.isin(word * width + target, [one * width + other for one, other in known])
-    score = share * np.sqrt(probability) + 0.05 * np.exp(-_TENSION * distance) * listed
+    listed += [(word, word[3:8]) for word in numbers if word.startswith("en ")]  # not translated
+    known = [numbers[a] * len(numbers) + numbers[b] for a, b in listed if a in numbers and b in numbers]
+    pairs = np.array(words, dtype=int) * len(numbers) + np.array(targets, dtype=int)
+    probability, share = _train(np.array(columns), pairs, np.array(known, dtype=int), prior, len(numbers))
+    score = share * np.sqrt(probability) + 0.05 * prior * np.isin(pairs, known)
     found: list[Token | None] = []
-    for number, (source, tokens) in enumerate(zip(sources, translations, strict=True)):
-        own = score[starts[number] : starts[number + 1]].reshape(len(tokens), len(source))
-        index = entity_indices[number]
-        scores = own[:, index] * [
-            1.0 if token.form == source[index] else _is_person(token, keys[token.form]) for token in tokens
+    start = 0
+    for source, tokens, index in zip(sources, translations, entity_indices, strict=True):
+        end = start + len(source) * len(tokens)
+        scores = score[start + index : end : len(source)] * [
+            1.0 if token.form == source[index] else _is_person(token, nouns[token.form]) for token in tokens
         ]
-        found.append(tokens[int(scores.argmax())] if scores.max() > _LEAST_SCORE else None)
+        found.append(tokens[int(scores.argmax())] if tokens and scores.max() > _LEAST_SCORE else None)
+        start = end
     return found
 
 
-class _Numbers(defaultdict[str, int]):
-    """The number of each word, in the order in which they occur."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = len(self)
-        return self[word]
-
-
-def _train(
-    column: np.ndarray,
-    word: np.ndarray,
-    target: np.ndarray,
-    prior: np.ndarray,
-    known: Sequence[tuple[int, int]],
-) -> tuple[np.ndarray, np.ndarray]:
+def _train(column: Any, pairs: Any, known: Any, prior: Any, size: int) -> tuple[Any, Any]:
     """P(target | word) of each pair, and the share of the pair in its target word."""
-    width = int(target.max()) + 1
-    ids = np.concatenate([word * width + target, [one * width + other for one, other in known]]).astype(int)
-    cells, cell = np.unique(ids, return_inverse=True)
-    pair, seeds = cell[: len(word)], cell[len(word) :]
-    probability = np.ones(len(cells))
-    probability[seeds] *= 10
+    cells, cell = np.unique(np.concatenate([pairs, known]), return_inverse=True)
+    pair, seeds = cell[: len(pairs)], cell[len(pairs) :]
+    probability = np.where(np.isin(cells, known), 10.0, 1.0)
     for _ in range(_ITERATIONS):
         share = probability[pair] * prior
         share /= np.bincount(column, share)[column]
-        counts = np.bincount(pair, share, len(cells))
-        np.add.at(counts, seeds, _PRIOR)
-        probability = counts / np.bincount(cells // width, counts)[cells // width]
+        counts = np.bincount(pair, share, len(cells)) + _PRIOR * np.bincount(seeds, minlength=len(cells))
+        probability = counts / np.bincount(cells // size, counts)[cells // size]
     return probability[pair], share
 
 
@@ -261,18 +234,16 @@ def read_gender(noun: Context, persons: Persons, english: Collection[str] = ()) 
     shown = [
         (_shown_gender(one, noun.grammar, persons), one) for one in _agreeing(noun, persons, gender == MALE)
     ]
-    first = next(filter(None, (one for one, _ in shown)), None)
-    if not (first or gender == MALE or tag):
+    if not (gender == MALE or tag or any(one for one, _ in shown)):
         shown = _clues(noun, persons)
-        first = shown[0][0] if shown else None
-    return first or (MALE if gender == MALE else tag or UNKNOWN), [
-        word for one, word in shown if one and one == first
-    ]
+    first = next(filter(None, (one for one, _ in shown)), None)
+    words = [word for one, word in shown if first and one == first]
+    return first or (gender if gender == MALE else tag) or UNKNOWN, words
 
 
 def _shown_gender(token: Token, grammar: Grammar, persons: Persons) -> str | None:
     """The gender that an agreeing word shows."""
-    if persons.find(token.form)[0] in persons.entries.get(_WOMAN, ()):  # *женщина-водитель*
+    if persons.find(token.form)[0] in persons.women:
         return persons.find(token.form)[1] or None
     if token.number in {"Plur", "Dual"}:
         return None
@@ -287,9 +258,8 @@ def _agreeing(noun: Context, persons: Persons, is_masculine: bool) -> Iterator[T
     is_nominative = token.case in {"", "Nom"}
     if has_cases and token.upos != "PRON" and persons.find(token.form)[0]:  # taggers confuse cases
         is_nominative = token.form in persons.nominatives
-    women = persons.entries.get(_WOMAN, set())
     near = [other for other in (noun.previous, noun.following) if other is not None]
-    yield from (other for other in near if persons.find(other.form)[0] in women)
+    yield from (other for other in near if persons.find(other.form)[0] in persons.women)
     is_joined = any(child.relation == "conj" and child.upos in NOUNS for child in noun.children)
     if is_nominative and token.relation == "nsubj" and noun.head is not None and not is_joined:
         subjects = [one for one in tree.children(noun.head) if one.relation == "nsubj"]
@@ -298,8 +268,9 @@ def _agreeing(noun: Context, persons: Persons, is_masculine: bool) -> Iterator[T
             yield from _predicate(tree, noun.head)
     elif is_nominative:
         verbs = [one for one in noun.after if one.upos in VERBS]
-        subjects = (one for one in noun.clause if one.relation in SUBJECTS and one.upos != "ADJ")
-        if verbs and not any(one.id < verbs[0].id and one.case in {"", "Nom"} for one in subjects):
+        before_verb = noun.tokens[noun.start : verbs[0].id - 1] if verbs else ()
+        others = [one for one in before_verb if one.relation in SUBJECTS and one.upos != "ADJ"]
+        if not any(one.case in {"", "Nom"} for one in others):
             yield from verbs
     yield from _relative(noun)
     if is_nominative or not is_masculine:
@@ -325,12 +296,8 @@ def _relative(noun: Context) -> Iterator[Token]:
     yield from (one for one in pronouns if one.gender)
     for child in noun.children:
         subjects = [one for one in noun.sentence.children(child) if one.relation in SUBJECTS]
-        if (
-            pronouns
-            and child.relation == "acl"
-            and child.upos in VERBS
-            and all(one in pronouns for one in subjects)
-        ):
+        is_clause = child.relation == "acl" and child.upos in VERBS
+        if pronouns and is_clause and all(one in pronouns for one in subjects):
             yield child
 
 
@@ -340,11 +307,8 @@ def _predicate(tree: Tree, head: Token) -> Iterator[Token]:
         yield head
     for child in tree.children(head):
         has_subject = any(other.relation in SUBJECTS for other in tree.children(child))
-        if (
-            child.relation in {"aux", "cop", "xcomp"}
-            and child.upos not in NOUNS
-            and child.case in {"", "Nom"}
-        ):
+        is_part = child.relation in {"aux", "cop", "xcomp"} and child.upos not in NOUNS
+        if is_part and child.case in {"", "Nom"}:
             yield child
         elif child.relation == "conj" and child.upos in VERBS | {"ADJ"} and not has_subject:
             yield from _predicate(tree, child)

@@ -5,9 +5,8 @@ The experiment of section 4.1 of Pikuliak et al. (2024); `statistics.masculine_r
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,8 +21,7 @@ from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector
 from gest_dataset.gender.grammar import ACCURACY, rules_hash
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.measures.gest import MASCULINE_RATE
-from gest_dataset.measures.measure import Measure
+from gest_dataset.measures.gest import ENTITY_GENDER, MASCULINE_RATE
 from gest_dataset.measures.result import compute_result
 from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
@@ -35,7 +33,7 @@ from gest_dataset.statistics.masculine_rate import (
     max_error_rate,
     unknown_bounds,
 )
-from gest_dataset.translation import sentences
+from gest_dataset.translation import entity_genders, sentences
 from gest_dataset.translation.pairs import warn_not_in_gest
 from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
@@ -63,6 +61,11 @@ class Experiment:
     settings: dict[str, Any]
     store: str | Path | None
     lines: Sequence[str] | None  # of a text with a translation per line
+    data: str  # the config with the English sentences
+
+    @property
+    def is_gest(self) -> bool:
+        return self.data == "en"
 
     def translate(self, texts: Sequence[str]) -> dict[str, Translation]:
         """Translations by text; an error if the translator could not finish."""
@@ -108,6 +111,8 @@ def prepare(
     """
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
+    if entity_genders.DATA.get(data, "") not in ("", language):
+        raise ConfigError(f"{data} is not in {language!r}: use --language {entity_genders.DATA[data]}.")
     is_published, given = system.startswith(PUBLISHED), data
     if is_published:
         data = f"{language if data == 'en' else data}_translations"
@@ -141,7 +146,7 @@ def prepare(
         "data_fingerprint": fingerprint_of(data),
         **({"rules": rules} if rules else {}),
     }
-    return Experiment(system, language, translator, detector, settings, store, lines)
+    return Experiment(system, language, translator, detector, settings, store, lines, given)
 
 
 def _published(data: str, language: str) -> pd.DataFrame:
@@ -158,7 +163,9 @@ class MasculineRates(RunResult):
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals and bounds (docs/metrics.md)."""
+        """p_1 to p_16, p_f, p_m, f_s and f_m, or accuracy, ΔG and ΔS, with their bounds (docs/metrics.md)."""
+        if self.metadata["measure"] == ENTITY_GENDER.name:
+            return entity_genders.accuracy(self.table)
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         result |= unknown_bounds(genders, stereotypes)
@@ -235,69 +242,55 @@ def masculine_rates(
 
 def measure_as_run(experiment: Experiment, convention: str, path: Path, command: Sequence[str]) -> Run:
     """Measure the rates and write them as a run to `path`, also over a finished run."""
-    compute = partial(measure, experiment, convention)
-    return write_run(MASCULINE_RATE, experiment, compute, path, command, convention=convention)
-
-
-def write_run(
-    measure: Measure,
-    experiment: Experiment,
-    compute: Callable[[], RunResult],
-    path: Path,
-    command: Sequence[str],
-    **options: Any,
-) -> Run:
-    """Compute what an experiment measures and write it as a run; `options` also identify it."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
-        measure=measure.name,
+        measure=MASCULINE_RATE.name if experiment.is_gest else ENTITY_GENDER.name,
         model=experiment.settings["system"],
         config=experiment.settings["data"],
         language=experiment.language,
         data_fingerprint=experiment.settings["data_fingerprint"],
         table=DETECTIONS,
-        settings={**settings, **options},
+        settings={**settings, "convention": convention} if experiment.is_gest else settings,
         command=command,
         device=experiment.translator.device if experiment.translator else None,
     )
     with open_run(path, manifest) as writer:
-        done = compute()
-        problems = Counter(done.metadata["problems"])
-        if problems.total() == len(done.table):
+        rates = measure(experiment, convention)
+        problems = Counter(rates.metadata["problems"])
+        if problems.total() == len(rates.table):
             reasons = "\n".join(f"  {number} x {reason}" for reason, number in problems.most_common())
             raise TranslationError(f"No translation could be judged.\n{reasons}")
-        return writer.finish(done)
+        return writer.finish(rates)
 
 
 def measure(experiment: Experiment, convention: str) -> MasculineRates:
     """Translate, and find the gender of each translation."""
     start = perf_counter()
     samples = experiment.samples()
-    texts = [sample.translation for sample in samples if not sample.problem]
-    detections = iter(experiment.detector.genders(texts))
-    rows = []
-    for sample in samples:
-        detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
-        rows.append(asdict(sample) | asdict(detection))
-    metadata = run_metadata(MASCULINE_RATE, experiment, rows, start)
-    metadata |= {"convention": convention, "conflicts": sum(row["conflict"] for row in rows)}
-    return MasculineRates(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
-
-
-def run_metadata(
-    measure: Measure, experiment: Experiment, rows: Sequence[Mapping[str, Any]], start: float
-) -> dict[str, Any]:
-    """What a run says about itself, from its rows with a `gender` and a `problem`."""
-    return {
-        "measure": measure.name,
+    if experiment.is_gest:
+        texts = [sample.translation for sample in samples if not sample.problem]
+        detections = iter(experiment.detector.genders(texts))
+        rows = []
+        for sample in samples:
+            detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
+            rows.append(asdict(sample) | asdict(detection))
+        table = pa.Table.from_pylist(rows, schema=_SCHEMA)
+        facts = {"convention": convention, "conflicts": sum(row["conflict"] for row in rows)}
+    else:
+        table, facts = entity_genders.read_genders(samples, experiment.data, experiment.detector), {}
+    problems = table["problem"].to_pylist()
+    metadata = {
+        "measure": MASCULINE_RATE.name if experiment.is_gest else ENTITY_GENDER.name,
         **{name: value for name, value in experiment.settings.items() if name != "data"},
         "config": experiment.settings["data"],
-        "samples": len(rows),
-        "known": sum(row["gender"] != UNKNOWN for row in rows),
-        "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),
+        **facts,
+        "samples": len(table),
+        "known": len(table) - table["gender"].to_pylist().count(UNKNOWN),
+        "problems": dict(Counter(filter(None, problems))),
         "seconds": perf_counter() - start,
         "gest_dataset": __version__,
     }
+    return MasculineRates(table, metadata)
 
 
 def run_folder(system: str, language: str, revision: str | None, limit: int | None, data: str = "") -> Path:

@@ -59,7 +59,7 @@ def test_translations_of_a_file_and_an_evidence_file(gest: Gest, tmp_path: Path)
     assert genders[0].count("female") == 1
     assert runs[0].manifest.config == "winomt"
     done = gest("entity-gender", "--translations", text, *UKRAINIAN, "--data", "mtgeneval_ru")
-    assert "mtgeneval_ru is Russian" in done.stderr
+    assert "mtgeneval_ru is not in 'uk': use --language ru" in done.stderr
 
 
 def test_mtgeneval(gest: Gest, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_mtgeneval(gest: Gest, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--system", "published:aws", *UKRAINIAN), "available systems: bing, google, systran"),
-        (("--system", "published:google", *UKRAINIAN, "--data", "en"), "There is no data 'en'"),
+        (("--system", "published:google", *UKRAINIAN, "--data", "en"), "Unknown data='en'"),
         (("--system", "published:google", "--language", "sk"), "available systems: none"),
     ],
 )
