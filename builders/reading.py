@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from gest_dataset.builders.config import File
-from gest_dataset.errors import DataError
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.stereotypes import OWN_TABLE, STEREOTYPES
 
 _KEYWORD = re.compile(r"<([^<>]*)>")
 # Names that the pickle of a data frame of text needs
@@ -68,7 +68,9 @@ def read_csv(file: File) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def stereotype_id(text: str, file: File, line: int) -> int:
-    """Parse the number of a stereotype, 1 to 16."""
+    """Parse the number of a stereotype of GEST."""
+    if OWN_TABLE:
+        raise ConfigError("GEST_STEREOTYPES is set, so only your own data can be used (--data). Unset it.")
     if text.isascii() and text.isdigit() and int(text) in STEREOTYPES:
         return int(text)
     raise DataError.at(file, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")

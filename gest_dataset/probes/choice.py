@@ -82,6 +82,26 @@ class Wording(prompts.Wording):
         return {name: getattr(self, name) for name in _OPTIONS}
 
 
+class PairWording(Wording):
+    """A question whose options are the two sentences of a pair."""
+
+    def problem(self) -> str:
+        return ""
+
+    def options(self, row: Mapping[str, Any]) -> dict[str, str]:
+        return {side: row[side] for side in ("stereotype", "antistereotype")}
+
+
+def make_control_prompts(row: Mapping[str, Any], wording: PairWording, repeats: int = 1) -> Iterator[Prompt]:
+    """The question about the original and the control pair of a quadruplet; a variant is NAME/PAIR:ORDER."""
+    for pair in ("original", "control"):
+        texts = {
+            "id": row["id"],
+            **{side: row[f"{pair}_{side}"] for side in ("stereotype", "antistereotype")},
+        }
+        yield from make_prompts(texts, replace(wording, name=f"{wording.name}/{pair}"), repeats)
+
+
 def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> Iterator[Prompt]:
     """The question with its options in every order, repeated; a variant is NAME:ORDER."""
     options = wording.options(row)
@@ -94,12 +114,12 @@ def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> 
 
 def read(prompt: Prompt, answer: Answer) -> Reading:
     """The option that an answer names without its thoughts, and the shares of the letters."""
-    reading = parse_choice(prompt, prompts.without_thoughts(answer))
-    return replace(reading, shares=letter_shares(prompt, answer))
+    answer = prompts.without_thoughts(answer)
+    return replace(parse_choice(prompt, answer), shares=letter_shares(prompt, answer))
 
 
 def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
-    """The option that an answer names: `male`, `female`, `neither` or `other`.
+    """The option that an answer names, such as `male`, or `other`.
 
     An answer names an option by its letter or, without letters, by the words that begin a clause. What a
     clause denies or refuses is not named. A letter with the words of another option names both.
