@@ -35,7 +35,7 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import option_codes, option_positions
 from gest_dataset.statistics.gender_accuracy import STATED, STEREOTYPICAL
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
-from gest_dataset.statistics.stereotype_rate import EUROGEST, SCALES
+from gest_dataset.statistics.stereotype_rate import ALL_SCALES, EUROGEST_NORMALISED
 from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import json_value
 
@@ -316,8 +316,14 @@ class GestStereotypeRate(CheckedMetric):
         "predictions": (Value("float64"), checks.finite_array),
         "references": (Value("int32"), checks.stereotype_codes),
     }
-    options = {"scale": lambda name, value: checks.check_choice(name, value, (*SCALES, EUROGEST))}
+    options = {"scale": lambda name, value: checks.check_choice(name, value, ALL_SCALES)}
     statistic = staticmethod(statistics.stereotype_rate)
+
+    def compute(self, *, model_id: Any = None, **kwargs: Any) -> dict[str, Any] | None:
+        """`CheckedMetric.compute`; a model is scored per token for the scale that needs it."""
+        if model_id is not None and kwargs.get("scale") == EUROGEST_NORMALISED:
+            kwargs["per_token"] = True
+        return super().compute(model_id=model_id, **kwargs)
 
 
 class StereosetIcat(CheckedMetric):

@@ -99,8 +99,8 @@ def make_prompts(row: Mapping[str, Any], wording: Wording, repeats: int = 1) -> 
 
 def read(prompt: Prompt, answer: Answer) -> Reading:
     """The option that an answer names without its thoughts, and the shares of the letters."""
-    reading = parse_choice(prompt, prompts.without_thoughts(answer))
-    return replace(reading, shares=letter_shares(prompt, answer))
+    answer = prompts.without_thoughts(answer)
+    return replace(parse_choice(prompt, answer), shares=letter_shares(prompt, answer))
 
 
 def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
