@@ -122,6 +122,10 @@ def _published_rows() -> Iterator[Row]:
 def _numbers(first: Row, name: str, row: Mapping[str, Any]) -> Iterator[Row]:
     """A number of a published row with its bounds, or one for each stereotype."""
     values, lows, highs = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield first | {"metric": f"{name}_{key}", "value": value}
+        return
     if not isinstance(values, list):
         reach = row.get(f"{name}_pm")
         ends = {} if reach is None or values is None else {"low": values - reach, "high": values + reach}
