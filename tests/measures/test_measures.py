@@ -58,7 +58,12 @@ def scores(measure: Measure) -> pa.Table:
     """A table as this measure's runs have it; `stereotype` is a number or, of StereoSet, a score."""
     numbers = "unrelated" not in (measure.probe.scores if measure.probe else ())
     stereotype = [i % 16 + 1 for i in range(NUMBER)] if numbers else COLUMNS["log_ratio"]
-    return pa.table({**COLUMNS, "stereotype": stereotype})
+    columns = {**COLUMNS, "stereotype": stereotype}
+    columns["variant"] = [f"rather/{('original', 'control')[i % 2]}:a-b" for i in range(NUMBER)]
+    if measure.name == "control-choice":
+        columns["option"] = [("stereotype", "antistereotype", "other")[i % 3] for i in range(NUMBER)]
+        columns["id"] = [str(i // 4) for i in range(NUMBER)]
+    return pa.table(columns)
 
 
 def every_probe() -> list[Probe]:
@@ -79,6 +84,7 @@ def test_every_probe_has_one_measure_of_its_name() -> None:
         "choice",
         "first-person",
         "story",
+        "control-choice",
     }
 
 
