@@ -220,6 +220,7 @@ def reason(words: Sequence[str], theirs: str, word: str, ours: str, language: st
 
 def differences(output: Path) -> None:
     """Count the reasons of all differences, and write a sample of them."""
+    from gest_dataset.gender.detect import GenderDetector
     from gest_dataset.gender.entities import entity_genders
 
     everything: list[list[str]] = []
@@ -232,7 +233,7 @@ def differences(output: Path) -> None:
         theirs = authors_reading(rows)
         texts = [[row[name] for row in rows] for name in ("sentence", "entity_index", "translation")]
         model = Path(os.environ["GEST_UDPIPE_MODELS"]) / f"{language}.udpipe"
-        ours = entity_genders(*texts, language, model=model)
+        ours = entity_genders(*texts, language, GenderDetector(language, "udpipe", model))
         results = [
             gender_accuracy(**columns(rows, genders), draws=99)
             for genders in ([gender for _, gender in theirs], [one.gender for one in ours])
