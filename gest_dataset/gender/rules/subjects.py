@@ -201,19 +201,6 @@ def resumed(c: Context) -> bool:
     )
 
 
-def relative(c: Context) -> bool:
-    """*Я, который столько раз проигрывал*: a relative clause of the pronoun, without another subject."""
-    if c.start < 3:
-        return False
-    antecedent, comma, opening = c.tokens[c.start - 3 : c.start]
-    return (
-        opening.form.startswith(c.grammar.relative_stems)
-        and comma.upos == "PUNCT"
-        and antecedent.form in c.grammar.pronouns
-        and not any(map(c.may_have_another_subject, c.others))
-    )
-
-
 def antecedent(c: Context) -> bool:
     """*Мне, которая никогда не летала*: the relative pronoun agrees with the speaker's."""
     return c.index > 1 and c.tokens[c.index - 2].form in c.grammar.speaker_pronouns
