@@ -69,6 +69,7 @@ class ChatProbe:
                 "stereotype": stereotype,
                 "prompt": prompt.text,
                 "answer": answer.text,
+                "thoughts": answer.thoughts,
                 "withheld": answer.problem,
                 "tokens_in": answer.tokens_in,
                 "tokens_out": answer.tokens_out,
