@@ -11,7 +11,7 @@ from gest_dataset.commands.console import err
 from gest_dataset.errors import ConfigError, GestError, OutputError, UnreachableError
 from gest_dataset.storage import STANDARD_OUTPUT, folder_lock, write_file
 
-FORMATS = ("parquet", "txt", "csv", "lm-eval")
+FORMATS = ("parquet", "txt", "csv", "lm-eval", "euroeval")
 # Texts are scored as sums of many ln P: float64 keeps the digits of their differences
 _LM_EVAL = "lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64"
 
@@ -32,6 +32,11 @@ def run(
         return _write_sentences(named or "en", format, output)
     if output == STANDARD_OUTPUT:
         raise ConfigError("Pass the folder to write to: --output DIR.")
+    if format == "euroeval":
+        from gest_dataset.harness.choices import write_choices
+
+        err.print(f"{output}: {write_choices(output, named or 'en'):,} questions")
+        return None
     names = select_configs(named if configs or config is not None else "all")
     if format == "parquet":
         return _write_parquet(list(names), output)

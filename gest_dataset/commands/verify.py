@@ -52,15 +52,13 @@ def _recompute(run: "Run") -> list[str]:
 
     manifest = run.manifest
     table, facts = run.table.replace_schema_metadata(None), manifest.metadata
-    problems = []
-    rows: Any = None
-    if manifest.config in CONFIGS:
-        if fingerprint_of(manifest.config) != manifest.data_fingerprint:
-            problems.append(f"the data of {manifest.config} are not those of this version or mirror")
-        rows = rows_of(manifest.config)
-    elif manifest.table == SCORES:
+    rows: Any = rows_of(manifest.config) if manifest.config in CONFIGS else None
+    if rows is None and manifest.table == SCORES:
         err.print(f"Note: {run.path} is about your own rows, so its numbers are not computed again.")
         return []
+    problems = []
+    if rows is not None and fingerprint_of(manifest.config) != manifest.data_fingerprint:
+        problems.append(f"the data of {manifest.config} are not those of this version or mirror")
     result: RunResult = MasculineRates(table, facts)
     if manifest.table == SCORES:
         result = Scores(table, table, facts, rows)
@@ -69,8 +67,7 @@ def _recompute(run: "Run") -> list[str]:
     again = result.result()
     for name, value in run.result["result"].items():
         new = again.get(name)
-        if isinstance(value, float) and not (
-            isinstance(new, float) and math.isclose(value, new, rel_tol=1e-6, abs_tol=1e-9)
-        ):
+        same = isinstance(new, float) and isinstance(value, float) and math.isclose(value, new, abs_tol=1e-9)
+        if isinstance(value, float) and not same:
             problems.append(f"{name} is {value} in result.json, and {new} of its scores")
     return problems
