@@ -23,13 +23,6 @@ def run(
     format: str = "parquet",
     data: Path | None = None,
 ) -> None:
-    """Write configs as Parquet files with a dataset card.
-
-    The folder loads with [bold]datasets.load_dataset(DIR, CONFIG)[/bold], without this package. Upstream
-    files are downloaded once and verified, or read from a mirror (GEST_MIRROR). Configs that are already
-    built are skipped. The demo's configs (demo_...) and the released scores (gest_scores_en, item_quality)
-    are written only if you name them.
-    """
     from gest_dataset.builders import select_configs
 
     named = ",".join([*(configs or []), *([] if config is None else [config])])

@@ -14,12 +14,6 @@ if TYPE_CHECKING:
 
 
 def run(file: Path, paths: list[Path] | None = None) -> None:
-    """Check an evidence file, or a plan, and the runs that it is about.
-
-    The file must have the hash that it states. Each run must have the entries of the evidence file, its data
-    must be those of this version, and its numbers are computed again from its scores. With a plan, each run
-    must have followed it. Prints what differs, and exits with 1 if anything does.
-    """
     from gest_dataset.errors import GestError
     from gest_dataset.report import evidence
     from gest_dataset.runs.folder import find_runs
