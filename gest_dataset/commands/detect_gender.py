@@ -23,11 +23,6 @@ def run(
     yes: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Detect the speaker's gender in first-person sentences: male, female or unknown, with the evidence.
-
-    [bold]--parser trankit --install[/bold] makes the environment that Trankit needs, and
-    [bold]--json[/bold] prints one line of JSON per sentence; [bold]--output[/bold] writes these to a file.
-    """
     from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
     from gest_dataset.gender import detect, explain
     from gest_dataset.gender.parsers.models import install_trankit

@@ -62,27 +62,16 @@ def deviations(manifest: Manifest, plan: Mapping[str, Any]) -> list[str]:
     """In what a run differs from a plan, one line for each; empty if the run followed it."""
     config = plan["configs"].get(manifest.config, {})
     arguments, settings = plan["arguments"], manifest.settings
-    expected = {
-        "plan": plan[SEAL],
-        "model": plan["model"],
-        "data": config.get("data_fingerprint"),
-        "gest_dataset": plan["gest_dataset"],
-        "revision": arguments["revision"],
+    # what a plan states, and what a run has
+    entries = {
+        "plan": (plan[SEAL], sealed(settings.get("plan", {}))[SEAL]),
+        "model": (plan["model"], manifest.model),
+        "data": (config.get("data_fingerprint"), manifest.data_fingerprint),
+        "gest_dataset": (plan["gest_dataset"], manifest.versions["gest_dataset"]),
+        "revision": (arguments["revision"], manifest.metadata.get("requested_revision")),
+        **{name: (arguments.get(name) or None, settings.get(name) or None) for name in _IN_SETTINGS},
     }
-    actual = {
-        "plan": sealed(settings.get("plan", {}))[SEAL],
-        "model": manifest.model,
-        "data": manifest.data_fingerprint,
-        "gest_dataset": manifest.versions["gest_dataset"],
-        "revision": manifest.metadata.get("requested_revision"),
-    }
-    for name in _IN_SETTINGS:
-        expected[name], actual[name] = arguments.get(name) or None, settings.get(name) or None
-    if arguments["dtype"] != "auto":
-        expected["dtype"], actual["dtype"] = arguments["dtype"], settings.get("dtype")
-    numbers = (arguments["templates"] or "").split(",")
-    if all(part.strip().isdecimal() for part in numbers):
-        expected["templates"], actual["templates"] = list(map(int, numbers)), settings.get("templates")
+    expected, actual = ({name: pair[side] for name, pair in entries.items()} for side in (0, 1))
     lines = differences(actual, expected)
     lines = [line.replace("(existing)", "(run)").replace("(new)", "(plan)").strip() for line in lines]
     if manifest.metadata.get("stopped") and not arguments["stop_early"]:
