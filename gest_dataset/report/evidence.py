@@ -20,6 +20,7 @@ _TEXTS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 _HASHES = ("revision", "weights", "model_settings", "tokenizer", "tokenizer_behaviour")
 _NUMBERS = ("zone_low", "zone_high", "d", "d_low", "d_high", "placebo")
 _COUNTS = ("samples", "asked", "scored", "known", "skipped", "problems")
+_FACTS = ("measure", "versions", "machine", "seeds", "started", "finished", "signature")  # of the manifest
 _TEXT = ("sentences", "limits")  # parts of an entry that another version may word differently
 
 
@@ -42,9 +43,8 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
     settings = {name: value for name, value in manifest.settings.items() if name not in (*_HASHES, "plan")}
     unscored = sum((facts.get("skipped") or facts.get("problems") or {}).values())
     values = {**facts, "unscored": unscored, "known_data": manifest.config in CONFIGS}
-    given = dict.fromkeys(("limit", "short", "stopped", "no_placebo", "toy")) | values
     entry = {
-        "measure": manifest.measure,
+        **{name: getattr(manifest, name) for name in _FACTS},
         "data": {
             "config": manifest.config,
             "language": manifest.language,
@@ -52,11 +52,6 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
         },
         "model": {"name": manifest.model, **{name: facts[name] for name in _HASHES if name in facts}},
         "settings": settings,
-        "versions": manifest.versions,
-        "machine": manifest.machine,
-        "seeds": manifest.seeds,
-        "started": manifest.started,
-        "finished": manifest.finished,
         "counts": {name: facts[name] for name in _COUNTS if name in facts},
         "headline": {
             "name": verdict.headline.name,
@@ -66,9 +61,8 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
             "verdict": verdict.text,
         },
         "sentences": verdict.sentences,
-        "limits": list(filter(None, (render_text(text, given) for text in _TEXTS["of_run"]))),
+        "limits": list(filter(None, (render_text(text, values) for text in _TEXTS["of_run"]))),
         "plan": plan and {"sha256": plan["sha256"], "deviations": deviations(manifest, plan)},
-        "signature": manifest.signature,
         "files": {**manifest.files, MANIFEST: sha256((run.run.path / MANIFEST).read_bytes())},
     }
     return dict(json_value(entry))
@@ -84,9 +78,7 @@ def differences(content: Mapping[str, Any], runs: Sequence[Run]) -> list[str]:
         if recorded is None:
             lines.append(f"{run.run.path}: the file has no run of {run.model} on {run.run.manifest.about}")
             continue
-        old, new = (
-            dict(_leaves({k: v for k, v in one.items() if k not in _TEXT})) for one in (recorded, entry)
-        )
+        old, new = (dict(_leaves({**one, **dict.fromkeys(_TEXT)})) for one in (recorded, entry))
         lines += [
             f"{run.run.path}: {name} is {new.get(name)}, and {old.get(name)} in the file"
             for name in dict.fromkeys([*old, *new])

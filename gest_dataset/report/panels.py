@@ -11,10 +11,10 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.report import headline_panels, stereotype_panels
-from gest_dataset.report.figures import Chart, Curve, Mark, Rows, draw_charts, legend_entry, series_style
+from gest_dataset.report.figures import Chart, Curve, Mark, Rows, draw_charts, legend_entry
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel, Record, make_panel
-from gest_dataset.report.style import DOTTED, LIGHT
+from gest_dataset.report.style import DOTTED, LIGHT, series_style
 from gest_dataset.runs.population import Populations
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.checks import Floats

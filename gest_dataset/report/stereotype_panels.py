@@ -11,10 +11,10 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result, certain_extremes
 from gest_dataset.published import models as paper
 from gest_dataset.report import figures
-from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry, series_style
+from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry
 from gest_dataset.report.labels import LabelledRun, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, Record, make_panel
-from gest_dataset.report.style import LIGHT, STYLES
+from gest_dataset.report.style import LIGHT, STYLES, series_style
 from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
