@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import regex
@@ -127,9 +126,10 @@ def language_of(
         raise ConfigError("GEST is already in English; give another language.")
     alphabet = str(tag.maximize().script or "")
     language = LANGUAGES.get(code) or Language(code, tag.display_name(), tag.to_alpha3(), script=alphabet)
-    given: dict[str, Any] = {"name": name, "script": script, "family": family}
-    given = {key: value for key, value in given.items() if value is not None}
-    language = dataclasses.replace(language, **given)
+    given = {"name": name, "script": script, "family": family}
+    language = dataclasses.replace(
+        language, **{key: value for key, value in given.items() if value is not None}
+    )
     problem = f"{language.script!r} is not an ISO 15924 script. Pass one, such as --script Deva."
     with convert_errors(lambda _: ConfigError(problem)):
         _script_pattern(language.script)
@@ -386,11 +386,8 @@ def find_problem(text: str, source: str, script: str, english: Container[str]) -
     if damaged := damage(text):
         return damaged
     in_text, in_source = words(text), set(words(source))
-    number = len(in_text) or 1
-    if (
-        sum(word in in_source for word in in_text) / number > _MAX_SOURCE_WORDS
-        or sum(word in english for word in in_text) / number > _MAX_ENGLISH_WORDS
-    ):
+    limits = ((in_source, _MAX_SOURCE_WORDS), (english, _MAX_ENGLISH_WORDS))
+    if any(sum(word in known for word in in_text) / (len(in_text) or 1) > most for known, most in limits):
         return ENGLISH
     letters = _LETTER.findall(text)
     in_script = len(_script_pattern(script).findall("".join(letters)))

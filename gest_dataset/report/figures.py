@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -57,22 +57,18 @@ class Curve:
 
 @dataclass(frozen=True)
 class Chart:
-    """One pair of axes.
+    """One pair of axes, with their settings by matplotlib's names.
 
-    A scale is linear, log or ratio (logarithmic, with readable ticks). A null is a dashed line. `boxes` is a
-    table [values, rows] of box plots.
+    `ratio` is the axis, x or y, that is logarithmic with readable ticks. A null is a dashed line. `boxes` is
+    a table [values, rows] of box plots.
     """
 
-    xlabel: str
+    axes: Mapping[str, Any]
     marks: Sequence[Mark] = ()
-    ylabel: str = ""
     title: str = ""
     x_null: float | None = None
     y_null: float | None = None
-    x_scale: str = "linear"
-    y_scale: str = "linear"
-    x_limits: tuple[float, float] | None = None
-    x_ticks: Sequence[float] | None = None
+    ratio: str = ""
     curves: Sequence[Curve] = ()
     boxes: Any = None
 
@@ -120,10 +116,10 @@ def draw_charts(
         ax.set_title("\n".join(title), loc="left", fontsize=9)
     cut_off = ""
     for ax, chart in zip(axes, charts, strict=False):
-        if chart.x_scale == "ratio":
+        if chart.ratio == "x":
             values = [value for one in (charts if shared_axis else [chart]) for value in one.values("x")]
             cut_off = ratio_axis(ax.xaxis, values, 5 if per_row >= 3 else 8) or cut_off
-        if chart.y_scale == "ratio":
+        elif chart.ratio == "y":
             cut_off = ratio_axis(ax.yaxis, chart.values("y")) or cut_off
     for spare in axes[len(charts) :]:
         spare.set_visible(False)
@@ -165,13 +161,7 @@ def _draw_chart(axes: Axes, chart: Chart, rows: Rows | None) -> None:
             draw_note(axes, curve.note, curve.x[-1], curve.y[-1])
     for mark in chart.marks:
         _draw_mark(axes, mark, len(rows.names) if rows else None)
-    axes.set(xlabel=chart.xlabel, ylabel=chart.ylabel)
-    if chart.x_scale == "log":
-        axes.set_xscale("log")
-    if chart.x_limits is not None:
-        axes.set_xlim(*chart.x_limits)
-    if chart.x_ticks is not None:
-        axes.set_xticks(chart.x_ticks)
+    axes.set(**chart.axes)
 
 
 def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:

@@ -27,15 +27,14 @@ _MILLIONS = "million_parameters"
 
 def _own(run: LabelledRun, **cells: Any) -> Record:
     """A record of a run, which is drawn with the colour of its number."""
-    first = {"source": OWN, "model": run.label, "label": run.label, "row": run.label}
     style = {**series_style(run.number), "markersize": 8}
-    return {**first, "style": style, "result": run.result, **cells}
+    return _theirs(run.label, **{"source": OWN, "style": style, "result": run.result, **cells})
 
 
 def _theirs(model: str, **cells: Any) -> Record:
     """A record of a published model."""
-    first = {"source": PUBLISHED, "model": model, "label": model, "row": model}
-    return {**first, "style": STYLES["row"], "result": None, **cells}
+    names = dict.fromkeys(("model", "label", "row"), model)
+    return {"source": PUBLISHED, **names, "style": STYLES["row"], "result": None, **cells}
 
 
 def bounded(column: str, result: Mapping[str, Any], name: str = "") -> Record:
