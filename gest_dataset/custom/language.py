@@ -164,8 +164,7 @@ def add_language(
     """
     language = language_of(code, name, family, script)
     paths = {"translations": translations, "pairs": variants}
-    given = {kind: Path(path).expanduser() for kind, path in paths.items() if path is not None}
-    tables = {kind: read_user_table(path) for kind, path in given.items()}
+    tables = {kind: read_user_table(Path(path).expanduser()) for kind, path in paths.items() if path}
     if not tables:
         raise ConfigError("Pass a file of translations, of variants, or both.")
     rules = None if rules is None else Path(rules).expanduser()

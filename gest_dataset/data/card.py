@@ -30,7 +30,6 @@ _SECTIONS = Template(Path(__file__).with_name("card.md.jinja").read_text(encodin
 
 
 def _block(name: str, **values: Any) -> str:
-    """A section of the card, from its block in the template."""
     return "".join(_SECTIONS.blocks[name](_SECTIONS.new_context(values))).strip("\n")
 
 
@@ -145,7 +144,6 @@ def _paper(entry: str, *, with_links: bool) -> str:
 
 
 def _example(built: Built) -> str:
-    """The first row of a config as JSON, a field per line."""
     row = read_parquet(built.path).slice(0, 1).to_pylist()[0]
     lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in row.items())
     return f"Example (`{built.config.name}`):\n\n```json\n{{\n{lines}\n}}\n```"

@@ -164,7 +164,6 @@ def _read_dataset(source: Repo, runs: Iterable[Run]) -> tuple[str | None, dict[s
 
 
 def _check_rows(run: Run, source: Repo, content: bytes) -> None:
-    """Refuse a run on other rows than those of the dataset."""
     config, theirs = run.manifest.config, read_parquet(pa.BufferReader(content))
     accepted = hash_of(datasets.Dataset(theirs))  # of a run that has read the rows from the Hub (GEST_REPO)
     if config in CONFIGS and accepted != run.manifest.data_fingerprint:

@@ -32,7 +32,6 @@ def _own(run: LabelledRun, **cells: Any) -> Record:
 
 
 def _theirs(model: str, **cells: Any) -> Record:
-    """A record of a published model."""
     names = dict.fromkeys(("model", "label", "row"), model)
     return {"source": PUBLISHED, **names, "style": STYLES["row"], "result": None, **cells}
 
@@ -63,7 +62,6 @@ def _marks(records: Sequence[Record], x: str, y: str, bands: str) -> list[Mark]:
 
 
 def _run_entries(records: Sequence[Record], name: str = "label") -> list[Any]:
-    """Legend entries for the records of runs."""
     styles = {record[name]: record["style"] for record in records if record["source"] == OWN}
     return [
         legend_entry(text, **{**style, "linewidth": 2.4, "markersize": 7}) for text, style in styles.items()

@@ -155,7 +155,6 @@ def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
 
 
 def _ratios(group: RunGroup) -> dict[str, Any]:
-    """The ratios of q_i for the page's script."""
     others = []
     for run, difference in group.others:
         numbers = ((one.stereotype, *json_value(one.times)) for one in difference.by_stereotype)
