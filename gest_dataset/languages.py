@@ -42,7 +42,16 @@ STEREOSET = ("en", "de", "fr", "es", "tr")
 SOURCE = "en"  # the language that translations start from
 
 
-def target_languages(names: str) -> list[str]:
+def source_language(code: str) -> Language:
+    """A language to translate from: Finnish, Estonian and Hungarian have no gender, and no data here."""
+    others = {"et": Language("et", "Estonian", "est"), "fi": Language("fi", "Finnish", "fin")}
+    offered = others | {"hu": Language("hu", "Hungarian", "hun")} | LANGUAGES
+    if code not in offered:
+        raise ConfigError(f"There is no source language {code!r}. Choose from {', '.join(offered)}.")
+    return offered[code]
+
+
+def target_languages(names: str, source: str = SOURCE) -> list[str]:
     """The codes in a comma-separated list; `slavic` stands for the nine languages of GEST.
 
     >>> target_languages("bg,slavic")
@@ -50,8 +59,8 @@ def target_languages(names: str) -> list[str]:
     """
     codes = [code for name in names.split(",") for code in (SLAVIC if name == "slavic" else [name.strip()])]
     for code in codes:
-        if code not in LANGUAGES or code == SOURCE:
-            offered = ", ".join(["slavic", *(code for code in LANGUAGES if code != SOURCE)])
+        if code not in LANGUAGES or code == source:
+            offered = ", ".join(["slavic", *(code for code in LANGUAGES if code != source)])
             raise ConfigError(f"There is no target language {code!r}. Choose from {offered}.")
     return list(dict.fromkeys(codes))
 

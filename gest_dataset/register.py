@@ -21,6 +21,7 @@ from gest_dataset.version import NAME, __version__
 
 BUILDER_MODULE = "gest_dataset.builders.builder"
 METRICS = (
+    "gender_accuracy",
     "gest_choice_rate",
     "gest_control_bias",
     "gest_masculine_rate",

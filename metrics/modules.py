@@ -17,6 +17,7 @@ from typing import Any
 import datasets
 import evaluate
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from datasets import List, Value
 from evaluate.naming import camelcase_to_snakecase
@@ -32,8 +33,9 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import option_codes, option_positions
+from gest_dataset.statistics.gender_accuracy import STATED, STEREOTYPICAL
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
-from gest_dataset.statistics.stereotype_rate import EUROGEST, SCALES
+from gest_dataset.statistics.stereotype_rate import ALL_SCALES, EUROGEST_NORMALISED
 from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import json_value
 
@@ -98,7 +100,7 @@ class CheckedMetric(evaluate.Metric):
         columns = [
             pa.nulls(number, field.type)
             if batch[field.name] is None
-            else pa.array(_arrow_values(batch[field.name]), field.type)
+            else pa.array(checks.as_list(batch[field.name]), field.type)
             for field in self.features.arrow_schema
         ]
         if self.writer is None:
@@ -204,12 +206,12 @@ class CheckedMetric(evaluate.Metric):
     def _as_texts(self, name: str, values: Any) -> Any:
         """Numbers of labels as names and numbers of units as texts; other inputs unchanged."""
         labels = self.labels.get(name, ())
-        if values is None or not (labels or name == "units"):
+        if values is None or not (labels or name in ("units", "templates")):
             return values
         texts = dict(enumerate(labels))
         return [
             texts.get(int(value), value if labels else str(value)) if isinstance(value, Integral) else value
-            for value in checks.as_list(values)
+            for value in pd.Series(checks.as_list(values), dtype=object).replace(np.nan, None)
         ]
 
 
@@ -227,17 +229,27 @@ def _plain(result: dict[Any, Any] | None) -> dict[Any, Any] | None:
     }
 
 
-def _arrow_values(values: Any) -> Any:
-    """Arrays, series and tensors in a form that Arrow takes: rows of numbers as a list of arrays."""
-    if hasattr(values, "detach"):  # a tensor, whose type numpy may not have
-        return values.tolist()
-    if not hasattr(values, "__array__"):
-        return values
-    array = np.asarray(values)
-    return list(array) if array.ndim > 1 else array
-
-
 # --- the modules
+
+
+class GenderAccuracy(CheckedMetric):
+    """Accuracy, F1, delta_g and delta_s (Stanovsky et al., 2019); accuracy of texts (Currey et al., 2022)."""
+
+    family = replace(
+        FAMILIES["winomt"],
+        citation=f"{FAMILIES['winomt'].citation}\n\n{FAMILIES['mtgeneval'].citation}",
+    )
+    fields = {
+        "predictions": (Value("string"), checks.check_texts),
+        "references": (Value("string"), checks.check_texts),
+        "stereotypical": (Value("string"), partial(checks.label_codes, labels=STEREOTYPICAL)),
+        "wrong_references": (Value("string"), checks.check_texts),
+        "genders": (Value("string"), partial(checks.label_codes, labels=STATED[:2])),
+        "templates": (Value("string"), checks.group_codes),
+    }
+    optional = ("stereotypical", "wrong_references", "genders", "templates")
+    labels = {"references": STATED, "stereotypical": ("pro", "anti"), "genders": GENDERS}
+    statistic = staticmethod(statistics.gender_accuracy)
 
 
 class GestChoiceRate(CheckedMetric):
@@ -304,8 +316,14 @@ class GestStereotypeRate(CheckedMetric):
         "predictions": (Value("float64"), checks.finite_array),
         "references": (Value("int32"), checks.stereotype_codes),
     }
-    options = {"scale": lambda name, value: checks.check_choice(name, value, (*SCALES, EUROGEST))}
+    options = {"scale": lambda name, value: checks.check_choice(name, value, ALL_SCALES)}
     statistic = staticmethod(statistics.stereotype_rate)
+
+    def compute(self, *, model_id: Any = None, **kwargs: Any) -> dict[str, Any] | None:
+        """`CheckedMetric.compute`; a model is scored per token for the scale that needs it."""
+        if model_id is not None and kwargs.get("scale") == EUROGEST_NORMALISED:
+            kwargs["per_token"] = True
+        return super().compute(model_id=model_id, **kwargs)
 
 
 class StereosetIcat(CheckedMetric):

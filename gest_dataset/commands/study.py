@@ -116,6 +116,7 @@ def nsp(
     device: str = "auto",
     dtype: str = "auto",
     seed: int = 0,
+    prefix: str = "",
 ) -> None:
     """Fine-tune a causal, encoder-decoder or masked model to predict the next sentence.
 
@@ -127,7 +128,7 @@ def nsp(
     from gest_dataset.studies.nsp import Plan, train
 
     rates = (learning_rate, head_learning_rate)
-    plan = Plan(model, data, text, *rates, batch_size, accumulate, epochs, max_steps, dtype, seed)
+    plan = Plan(model, data, text, *rates, batch_size, accumulate, epochs, max_steps, dtype, seed, prefix)
     result = train(plan, output, device=device, command=command_line())
     interval = f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"
     out.print(f"Accuracy {result['accuracy']:.1%} (95 %: {interval}; chance: 50 %)")

@@ -30,6 +30,7 @@ def run(
     task: int | None = None,
     cell: int | None = None,
     leaderboard: bool = False,
+    site: Path | None = None,
     trust_remote_code: bool = False,
 ) -> None:
     """Score many models, revisions and configs, and build a leaderboard.
@@ -75,6 +76,10 @@ def run(
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
     if task is None and cell is None:
         failed |= _build_leaderboard(selected, output, cells)
+        if site is not None:
+            from gest_dataset.sweep.board import write_board
+
+            err.print(f"Board: {write_board(selected, output, site):,} numbers in {site}")
     console.show_failed("failed", failed, _LISTED)
     if failed:
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""`gest translate`: translate GEST or other sentences from English."""
+"""`gest translate`: translate GEST or other sentences."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from gest_dataset.commands import console
 from gest_dataset.commands.console import err, out
+from gest_dataset.errors import ConfigError
 from gest_dataset.storage import STANDARD_OUTPUT, atomic_path, check_output_file
 
 COLUMNS = ["id", "system", "language", "source", "translation", "stereotype", "problem"]
@@ -21,9 +22,10 @@ def run(
     input_file: Path | None = None,
     limit: int | None = None,
     store: Path | None = None,
+    source: str = "en",
     **loading: Any,
 ) -> None:
-    """Translate English sentences and write the translations to a CSV file.
+    """Translate sentences and write the translations to a CSV file.
 
     Every finished batch is cached: no translation is computed or billed twice. Rerun the same command to
     resume. Paid services read their keys from the environment: DEEPL_AUTH_KEY; GOOGLE_API_KEY or
@@ -36,13 +38,17 @@ def run(
     from gest_dataset.translation.sentences import is_file, problem_of, read_sentences
     from gest_dataset.translation.translator import TranslationError, TranslationStoppedError
 
-    languages = target_languages(language)
+    if source != "en" and input_file is None:
+        raise ConfigError("GEST is in English: give your own sentences with --input.")
+    languages = target_languages(language, source)
     sentences = read_sentences(input_file or config)[:limit]
     if sentences.empty:
         raise TranslationError(f"{input_file} has no sentences.")
     # all of them first, so that a wrong name is an error before anything is translated
     failed: dict[str, Any] = {}
-    opened = console.one_by_one(languages, lambda code: open_translator(system, code, **loading), (), failed)
+    opened = console.one_by_one(
+        languages, lambda code: open_translator(system, code, source=source, **loading), (), failed
+    )
     translators = dict(opened)
     if not translators:
         raise next(iter(failed.values()))

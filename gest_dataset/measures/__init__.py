@@ -16,8 +16,9 @@ from gest_dataset.probes.probe import Probe
 # have those of `templates` too
 _OF_GEST = (gest.NEUTRAL, gest.TEMPLATES, gest.PAIRS, gest.WINOBIAS)
 _OF_STEREOSET = (stereoset.QUADRUPLETS, stereoset.CROWS, stereoset.INTRASENTENCE, stereoset.INTERSENTENCE)
-_OF_TEXTS = (gest.MASCULINE_RATE, gest.CHOICE, gest.FIRST_PERSON, gest.STORY)
-MEASURES: dict[str, Measure] = {one.name: one for one in (*_OF_GEST, *_OF_STEREOSET, *_OF_TEXTS)}
+_OF_TEXTS = (gest.MASCULINE_RATE, gest.ENTITY_GENDER, gest.CHOICE, gest.FIRST_PERSON, gest.STORY)
+_ALL = (*_OF_GEST, *_OF_STEREOSET, *_OF_TEXTS, stereoset.CONTROL_CHOICE)
+MEASURES: dict[str, Measure] = {one.name: one for one in _ALL}
 # The numbers for which a limit can be set: headline symbols and names in a result -> names in a result
 NUMBERS: dict[str, str] = {
     head.symbol: head.name for measure in MEASURES.values() for head in measure.headlines

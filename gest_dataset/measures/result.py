@@ -102,7 +102,7 @@ def is_decided(result: Result, gates: Sequence[tuple[str, float]]) -> bool:
 def statistic_inputs(measure: Measure, scores: pa.Table, rows: datasets.Dataset | None) -> Inputs:
     """The arguments of the measure's statistic, with the unit of each sample."""
     units = sample_units(measure.unit, scores["id"].to_pylist(), rows)
-    return measure.inputs(scores, rows) | {"units": units}
+    return {"units": units} | measure.inputs(scores, rows)
 
 
 def sample_units(unit: Unit, ids: Sequence[str], rows: datasets.Dataset | None) -> list[Any] | None:

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from gest_dataset.builders.config import Row
 from gest_dataset.builders.controls import FIELDS
-from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line
-from gest_dataset.measures.measure import LINES, Inputs, Result, load_measure
+from gest_dataset.measures.grid import EMPTY, Estimate, Grid, Line, number_lines
+from gest_dataset.measures.measure import LINES, Inputs, Result, label_values, load_measure
 from gest_dataset.probes import quadruplets, stereoset
-from gest_dataset.statistics import control_bias, stereoset_icat
+from gest_dataset.statistics import control_bias, control_choice_rate, stereoset_icat
 from gest_dataset.statistics.checks import Floats
 from gest_dataset.statistics.control_bias import control_scores
 
@@ -86,6 +86,23 @@ _control_measure = partial(
 )
 QUADRUPLETS = _control_measure("quadruplets", probe=quadruplets.QUADRUPLETS)
 CROWS = _control_measure("crows", probe=quadruplets.CROWS)
+
+
+def control_choice_grid(result: Result) -> Grid:
+    """How often the stereotype is chosen in both pairs, then f and what the answers are like."""
+    both = tuple(Estimate.of(result, f"choice_{pair}") for pair in ("original", "control"))
+    lines = [Line("the stereotype is chosen", both, ends_section=True)]
+    lines += number_lines(result, LINES["control_choices"], "f_choice", columns=2)
+    return Grid(("original", "control"), tuple(lines), "0 = never chosen, 1 = always")
+
+
+CONTROL_CHOICE = load_measure(
+    "control-choice",
+    statistic=control_choice_rate,
+    value=label_values("option"),
+    topic=bias_type,
+    grid=control_choice_grid,
+)
 
 
 # --- StereoSet

@@ -7,7 +7,8 @@ next-sentence model is a classifier of two texts.
 import copy
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -186,13 +187,15 @@ class Scorer:
         """Compare the fast paths with the full model on a few inputs."""
 
     @contextmanager
-    def packed_layers(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> Iterator[None]:
+    def packed_layers(
+        self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]
+    ) -> Iterator[list[nn.Module]]:
         """Run with packed linear layers, if they are faster and give the same values for a few inputs."""
         compute = lambda: np.concatenate(self.log_probs(inputs, lookups))  # noqa: E731
         with packed_linear_layers(self.model, compute, self.linear_dtype) as packed:
             if packed and self.linear_dtype == torch.bfloat16:
                 self.dtypes = [MIXED]
-            yield
+            yield packed
 
     def can_pack(self, row: Pass, texts: Sequence[Pass]) -> bool:
         """Whether a packed row gives the values of its texts (causal models only)."""
@@ -230,6 +233,7 @@ class LanguageModelScorer(Scorer):
         decoder = model.get_decoder() if self.causal or self.seq2seq else None
         self.base: nn.Module = model.base_model if decoder is None else decoder
         self.head = Head(model, self.base, self._placeholder_inputs)
+        self.read: tuple[Tensor, Tensor] | None = None  # the inputs and positions whose states are used
         self.gathers = True  # the head runs on gathered states
         self.cuts = self.head.output is not None  # with chosen rows of the output matrix
 
@@ -281,7 +285,11 @@ class LanguageModelScorer(Scorer):
         flat = [(i, lookup) for i, some in enumerate(lookups) for lookup in some]
         rows = [number.setdefault((i, lookup.position), len(number)) for i, lookup in flat]
         where = torch.tensor(list(number), device=self.device)
-        states = self._states(inputs)[where[:, 0], where[:, 1]]
+        self.read = (where[:, 0], where[:, 1])
+        try:
+            states = self._states(inputs)[self.read]
+        finally:
+            self.read = None
         sizes = [len(lookup.targets) for _, lookup in flat]
         row = torch.tensor(np.repeat(rows, sizes), device=self.device)
         target = torch.tensor(np.concatenate([lookup.targets for _, lookup in flat]), device=self.device)
@@ -295,6 +303,50 @@ class LanguageModelScorer(Scorer):
             chosen = (states[used], index, target[selected])
             values[selected] = self.head.values(*chosen, with_normaliser, self.cuts)
         return values.cpu().double().numpy()  # some devices have no float64
+
+    @contextmanager
+    def packed_layers(
+        self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]
+    ) -> Iterator[list[nn.Module]]:
+        """The last three layers, after the attention, also leave out the positions whose states are not used.
+
+        What they leave out becomes NaN, which reaches the values if anything else uses it: in the check,
+        where only the last position of each text is used.
+        """
+        last = [sorted(some, key=lambda lookup: lookup.position)[-1:] for some in lookups]
+        compute = lambda: torch.from_numpy(np.concatenate(self.log_probs(inputs, last)))  # noqa: E731
+        calls: list[nn.Module] = []
+
+        def record(layer: nn.Module, *_: Any) -> None:
+            if self.read is not None:
+                calls.append(layer)
+
+        with super().packed_layers(inputs, lookups) as packed, ExitStack() as stack:
+            if packed and self.gathers and any(lookup.position for (lookup,) in last):
+                for layer in packed:
+                    stack.callback(layer.register_forward_hook(record).remove)
+                expected = compute()
+                stack.close()
+                for layer in calls[-3:]:
+                    stack.enter_context(patched_forward(layer, partial(self._of_read, layer.forward)))
+                try:
+                    tolerance = _TOLERANCE[self.linear_dtype] * (1 + expected.abs().max().item())
+                    works = _close(compute(), expected, tolerance)
+                except _UNUSABLE as error:
+                    logger.debug("the last layers need all positions: %r", error)
+                    works = False
+                if not works:
+                    stack.close()
+            yield packed
+
+    def _of_read(self, forward: Callable[[Tensor], Tensor], states: Tensor) -> Tensor:
+        """The output of a layer at the positions whose states are used; NaN elsewhere."""
+        if self.read is None:
+            return forward(states)
+        chosen = forward(states[self.read])
+        output = chosen.new_full((*states.shape[:-1], chosen.shape[-1]), torch.nan)
+        output[self.read] = chosen
+        return output
 
     def _full_logits(self, sequence: Input) -> Tensor:
         """All logits at all positions of one input, by the whole model."""

@@ -8,6 +8,7 @@ afterwards the model has its own weights again, bit for bit.
 """
 
 import logging
+import os
 import timeit
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,6 +27,8 @@ from gest_dataset.probes.queries import Values
 
 logger = logging.getLogger(__name__)
 
+# oneDNN keeps about a megabyte of kernels for each size of a batch, of 1024 sizes by default
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 _TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 5e-2}  # relative to the largest value
 _ROWS = 1024  # of a typical batch, for which oneDNN chooses the layout
 _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
@@ -35,15 +38,15 @@ _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
 @contextmanager
 def packed_linear_layers(
     model: Any, compute: Callable[[], Values], dtype: torch.dtype = torch.float32
-) -> Iterator[bool]:
+) -> Iterator[list[nn.Module]]:
     """Pack the linear layers of a model while the context is open, if that is faster here and exact.
 
-    `compute` gives values of a small batch, which may differ by the rounding of `dtype` only. Yields whether
-    layers are packed. Models in half precision, quantised ones and those on other devices stay as they are.
+    `compute` gives values of a small batch, which may differ by the rounding of `dtype` only. Yields the
+    packed layers. Models in half precision, quantised ones and those on other devices stay as they are.
     """
     layers = packable_layers(model)
     if not layers or not is_faster(dtype):
-        yield False
+        yield []
         return
     expected = compute()
     finite = np.isfinite(expected)
@@ -53,13 +56,13 @@ def packed_linear_layers(
                 stack.enter_context(_packed(layer, dtype))
             difference = np.abs(compute()[finite] - expected[finite]).max(initial=0.0)
             works = difference <= _TOLERANCE[dtype] * (1 + np.abs(expected[finite]).max(initial=0.0))
-        except RuntimeError as error:  # a module reads the weights of its layers itself
+        except (IndexError, RuntimeError) as error:  # a module reads the weights of its layers itself
             logger.debug("packed layers failed: %r", error)
             works = False
         if works:
-            yield True
+            yield layers
             return
-    yield False
+    yield []
 
 
 def packable_layers(model: Any) -> list[nn.Module]:

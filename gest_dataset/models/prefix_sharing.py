@@ -26,7 +26,7 @@ _MIN_SAVING = 0.05
 _MIN_ROWS_SAVED = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One forward pass; `paths` gives, for each text by number, the positions of its tokens in the row."""
 

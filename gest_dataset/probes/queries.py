@@ -24,7 +24,7 @@ Score = tuple[float | None, ...]
 Fold = Callable[[Sequence[Values]], Score]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Query:
     """The values of `targets[i]` at `positions[i]` of one input.
 
@@ -44,7 +44,7 @@ class Query:
     placebo_position: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Input:
     """What one forward pass needs of a query; queries with the same input share the pass.
 
@@ -70,7 +70,7 @@ class Input:
         return replace(self, input_ids=(*self.input_ids, *ids), parents=parents)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """The values of some targets at one position of the output of an input."""
 
@@ -107,7 +107,7 @@ def pair_neighbours(lists: Iterable[Iterable[int]], most: int | None = None) -> 
     return Placebo(tuple(indices), tuple(pairs)) if len(pairs) >= LEAST_PAIRS else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sample:
     """The queries of a row, and the function that folds their values into its scores.
 
@@ -303,15 +303,20 @@ def spanned_contrast(
     return _pair(queries, lambda values: (float(values[0].sum() - values[1].sum()) / number,))
 
 
-def log_likelihood_contrast(tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens) -> Sample:
-    """ln P(masculine sentence) - ln P(feminine one), from the first token that differs."""
+def log_likelihood_contrast(
+    tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens, per_token: bool = False
+) -> Sample:
+    """ln P(masculine sentence) - ln P(feminine one), from the first token that differs.
+
+    With `per_token`, each is divided by its number of tokens from there on.
+    """
     pairs = zip(masculine.ids, feminine.ids, strict=False)
     first = next((i for i, (a, b) in enumerate(pairs) if a != b), None)
     if first is None:
         raise SkipSampleError("the two variants have the same tokens")
     check_compared(masculine, feminine)
     queries = tuple(continuation(tokenizer, tokens, first) for tokens in (masculine, feminine))
-    return Sample(queries, sum_difference)
+    return Sample(queries, mean_difference if per_token else sum_difference)
 
 
 def mean_difference(values: Sequence[Values]) -> Score:

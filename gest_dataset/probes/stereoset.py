@@ -124,7 +124,7 @@ def intersentence_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, met
     if method == "nsp":
         assert tokenizer.next_label is not None
         for candidate in CANDIDATES:
-            tokens = tokenizer(context, row[candidate])
+            tokens = tokenizer(tokenizer.prefix + context, row[candidate])
             type_ids = tokens.type_ids if any(tokens.type_ids) else ()
             ids = tokenizer.check_length(tokens.ids)
             parts.append((Query(ids, (0,), (tokenizer.next_label,), type_ids=type_ids),))

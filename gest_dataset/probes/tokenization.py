@@ -10,6 +10,7 @@ from gest_dataset.errors import ModelError
 
 # The marks of the space before a word in SentencePiece and in byte-level vocabularies
 _BOUNDARY = ("▁", "Ġ")
+PREFIX = "next_sentence_prefix"  # in the config.json of a model that `gest study nsp` trained with one
 
 
 class SkipSampleError(Exception):
@@ -80,7 +81,8 @@ class ProbeTokenizer:
     """A tokenizer with what the probes need to know about the model.
 
     `reserved` is text that a sample must not contain, `rules` are the author rules to follow, and with
-    `typed` the model takes token type ids. A server takes `most_placebo` words at most.
+    `typed` the model takes token type ids. A server takes `most_placebo` words at most. A next-sentence model
+    was trained with `prefix` before its pairs.
     """
 
     tokenize: Callable[..., Any]
@@ -89,7 +91,7 @@ class ProbeTokenizer:
     vocabulary: int | None
     unknown: frozenset[int]
     mask_id: int | None = None
-    start_id: int | None = None
+    start: tuple[int, ...] = ()  # put before texts without a special token in front
     end_id: int | None = None
     reserved: str | None = None
     sentinels: tuple[int, ...] = ()
@@ -98,6 +100,7 @@ class ProbeTokenizer:
     rules: frozenset[str] = frozenset()
     typed: bool = False
     most_placebo: int | None = None
+    prefix: str = ""
 
     def __call__(self, text: str, pair: str | None = None) -> Tokens:
         """The tokens of a text (or of two, for next-sentence models), with special tokens."""
@@ -130,13 +133,13 @@ class ProbeTokenizer:
             raise SkipSampleError(f"token id {max(ids)} is outside the vocabulary of {self.vocabulary}")
 
     def with_start(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
-        """The ids after a start token, and the number of added tokens.
+        """The ids after the start (a start token, or that of a chat), and the number of added tokens.
 
         A special token that the tokenizer puts first is a start token as well.
         """
-        if self.start_id is None or tokens.special[:1] == (True,):
+        if tokens.special[:1] == (True,):
             return tokens.ids, 0
-        return (self.start_id, *tokens.ids), 1
+        return (*self.start, *tokens.ids), len(self.start)
 
 
 def start_token(tokenizer: Any) -> tuple[str, int] | None:
@@ -171,13 +174,14 @@ def make_probe_tokenizer(
         unknown=unknown_token_ids(tokenizer),
         mask_id=tokenizer.mask_token_id if kind == "masked" else None,
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
-        start_id=start[1] if start else None,
+        start=start[1:] if start else (),
         end_id=tokenizer.eos_token_id,
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,
         next_label=_next_label(model.config) if kind == "nsp" else None,
         rules=rules,
         typed=kind == "nsp" and accepts_type_ids(tokenizer, model),
+        prefix=getattr(model.config, PREFIX, ""),
     )
 
 

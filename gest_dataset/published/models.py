@@ -21,6 +21,7 @@ from gest_dataset.languages import LANGUAGES
 from gest_dataset.statistics import feminine_ranks
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import MALE_MINUS_FEMALE
+from gest_dataset.stereotypes import OWN_TABLE
 
 _ENGLISH_CONFIGS = ("en", "en_1_0")
 _LEAST_MODELS = 5  # of known d, for a rank
@@ -56,6 +57,8 @@ def language_models() -> dict[str, dict[str, Any]]:
 @cache
 def english_models() -> tuple[PublishedRates, ...]:
     """Tables 9 and 10: masked and causal models in English templates, on GEST 1.0."""
+    if OWN_TABLE:
+        return ()
     rows = published.load("gest_english_spreads")["rows"]
     spreads = {(row["model"], row["template"]): row["spread"] for row in rows}
     return tuple(
@@ -75,6 +78,8 @@ def english_models() -> tuple[PublishedRates, ...]:
 @cache
 def slavic_models() -> tuple[PublishedRates, ...]:
     """Table 11: multilingual masked models on pairs, with the printed digits."""
+    if OWN_TABLE:
+        return ()
     models = []
     for row in published.load("gest_slavic_mlm")["rows"]:
         means = np.log(row["q"]) * LN10  # of ln r
@@ -87,6 +92,8 @@ def slavic_models() -> tuple[PublishedRates, ...]:
 @cache
 def translators() -> tuple[PublishedRates, ...]:
     """Tables 6 and 8: masculine rates of translators, by `convention="published"`."""
+    if OWN_TABLE:
+        return ()
     return tuple(
         PublishedRates(row["system"], "translator", row["language"], row["p"], float("nan"))
         for row in published.load("gest_mt_masculine_rates")["rows"]

@@ -134,7 +134,7 @@ def rates_panels(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         "translation": paper.translators(),
     }
     ranked = [rates for rates in all_rates if key != "translation" or all(rates.result["n"])]
-    if key in published and ranked:
+    if published.get(key) and ranked:
         yield _ranks_panel(f"ranks-{key}", ranked, published[key], kind)
 
 

@@ -1,6 +1,7 @@
 """Exact statistics with confidence intervals: pure functions on arrays."""
 
 from gest_dataset.statistics.choice_rate import choice_rate as choice_rate
+from gest_dataset.statistics.choice_rate import control_choice_rate as control_choice_rate
 from gest_dataset.statistics.comparison import Comparison as Comparison
 from gest_dataset.statistics.comparison import StereotypeDifference as StereotypeDifference
 from gest_dataset.statistics.comparison import compare as compare

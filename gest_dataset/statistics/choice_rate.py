@@ -39,7 +39,7 @@ import pandas as pd
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import bootstrap, checks
 from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, SmoothFunction, linear, resample
-from gest_dataset.statistics.checks import Floats, Ints
+from gest_dataset.statistics.checks import Bools, Floats, Ints
 from gest_dataset.statistics.proportions import count_hits, proportion, rate_contrast
 from gest_dataset.statistics.weights import FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
@@ -161,6 +161,43 @@ def _letter_functions(width: int, number: int) -> dict[str, SmoothFunction]:
     }
 
 
+def control_choice_rate(
+    predictions: Sequence[str],
+    variants: Sequence[str],
+    units: Sequence[Hashable],
+    letters: Sequence[int | None],
+) -> dict[str, Any]:
+    """f of choices between the two sentences of a pair, from answers about original and control pairs.
+
+        choice_original, choice_control = shares of *stereotype* among the readable answers about each pair
+        f_choice = choice_original - choice_control
+
+    A `variant` is WORDING/PAIR:ORDER. `f_choice_lowest` and `_highest` are f if every unreadable answer was
+    *antistereotype* about the original and *stereotype* about the control, or the other way round.
+    """
+    unit_codes = checks.unit_codes(units, predictions=predictions, variants=variants, letters=letters)
+    samples = np.arange(len(predictions)) if unit_codes is None else unit_codes
+    codes = checks.label_codes("predictions", predictions, ("stereotype", "antistereotype", OTHER))
+    is_control = np.array([variant.partition(":")[0].endswith("/control") for variant in variants])
+    is_readable, chosen = codes < 2, codes == 0
+    result = proportion("unreadable", ~is_readable, unit_codes)
+    for name, own in (("original", ~is_control), ("control", is_control)):
+        used = is_readable & own
+        result |= proportion(f"choice_{name}", chosen[used], samples[used])
+
+    def f_choice(hits: Bools, used: Bools) -> Interval:
+        counts = count_hits(hits[used].astype(float), is_control[used].astype(np.int64), 2, samples[used])
+        return rate_contrast(counts, np.array([1.0, -1.0]))
+
+    result |= bootstrap.interval_entries("f_choice", f_choice(chosen, is_readable), limits=_DIFFERENCE)
+    for name, filled, end in (("lowest", is_control, "low"), ("highest", ~is_control, "high")):
+        worst = f_choice(chosen | (~is_readable & filled), np.ones_like(is_readable))
+        entries = bootstrap.interval_entries(f"f_choice_{name}", worst, limits=_DIFFERENCE)
+        result |= {key: entries[key] for key in (f"f_choice_{name}", f"f_choice_{name}_{end}")}
+    options = np.where(is_readable, codes, len(OPTIONS))
+    return result | _agreement(options, 2 * samples + is_control, letters, DRAWS, SEED)
+
+
 def choice_rate_of_shares(
     predictions: Sequence[Mapping[str, float]],
     references: Sequence[int],
@@ -222,13 +259,11 @@ def _agreement(
     frame = pd.DataFrame({"sentence": sentences, "option": chosen, "letter": positions}).dropna()
     frame = frame[frame["option"] < len(OPTIONS)]
     option, letter = (_agreeing_pairs(frame["sentence"], frame[name]) for name in ("option", "letter"))
-    names = ("same_option", "same_letter", "position_effect")
-    if not len(option):
-        return {f"{name}{end}": math.nan for name in names for end in ("", "_low", "_high")}
+    names, columns = ("same_option", "same_letter", "position_effect"), (option, letter, letter - option)
     result: dict[str, Any] = {}
-    for name, column, lowest in zip(names, (option, letter, letter - option), (0.0, 0.0, -1.0), strict=True):
-        interval = bootstrap.mean_interval(column.to_numpy(), draws, seed)
-        result |= bootstrap.interval_entries(name, interval, limits=(lowest, 1.0))
+    for name, column, limits in zip(names, columns, (_SHARE, _SHARE, _DIFFERENCE), strict=True):
+        interval = bootstrap.mean_interval(column.to_numpy(dtype=float), draws, seed)
+        result |= bootstrap.interval_entries(name, interval, limits=limits)
     return result
 
 

@@ -69,14 +69,17 @@ def gender_accuracy(
     """
     number = checks.same_length(predictions=predictions, references=references)
     entities, pairs = (checks.unit_codes(codes, predictions=predictions) for codes in (units, templates))
-    statuses = checks.label_codes("stereotypical", stereotypical or [None] * number, STEREOTYPICAL)
+    sides = [None] * number if stereotypical is None else stereotypical
+    statuses = checks.label_codes("stereotypical", sides, STEREOTYPICAL)
     checks.same_length(predictions=predictions, stereotypical=statuses)
     if wrong_references is None:
         labels = checks.label_codes("predictions", predictions, LABELS)
         stated = checks.label_codes("references", references, STATED)
     else:
         checks.same_length(predictions=predictions, wrong_references=wrong_references)
-        stated = checks.label_codes("genders", genders or [STATED[0]] * number, STATED[:2])
+        stated = checks.label_codes(
+            "genders", [STATED[0]] * number if genders is None else genders, STATED[:2]
+        )
         right, wrong = _words_of_one_reference(predictions, references, wrong_references).T
         labels = np.where(wrong, 1 - stated, np.where(right, stated, 3))
     hits = (labels == stated) | ((labels == 3) & (wrong_references is not None))
@@ -91,8 +94,9 @@ def gender_accuracy(
     for name, function in functions.items():
         limits = (-1.0 if name.startswith("delta") else 0.0, 1.0)
         result |= interval_entries(name, intervals(function) if function else UNDEFINED, limits=limits)
-        ends = function.value(cases) if function else np.array([math.nan])
-        result |= {f"{name}_lowest": float(ends.min()), f"{name}_highest": float(ends.max())}
+        if not name.startswith("accuracy_"):
+            ends = function.value(cases) if function else np.array([math.nan])
+            result |= {f"{name}_lowest": float(ends.min()), f"{name}_highest": float(ends.max())}
     if pairs is not None:
         first = np.unique(pairs, return_index=True)[1]
         of_pairs = None if entities is None else entities[first]

@@ -1,7 +1,8 @@
 """Next-sentence fine-tuning with transformers' Trainer (section 5.2 of Öztürk et al., 2023).
 
 Pairs and checkpoints are in DIR/.nsp-training; nsp.json has the settings, and the result once the model is
-complete. The same call resumes from the last checkpoint.
+complete. While it trains, curve.csv and curve.svg show the loss and the accuracy on held-out pairs. The same
+call resumes from the last checkpoint.
 """
 
 import shutil
@@ -23,10 +24,13 @@ from gest_dataset.models.base import Settings
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
 from gest_dataset.models.pretrained import from_pretrained
-from gest_dataset.probes.tokenization import accepts_type_ids, make_probe_tokenizer
+from gest_dataset.probes.tokenization import PREFIX, accepts_type_ids, make_probe_tokenizer
+from gest_dataset.report.figures import Chart, Curve, draw_charts
+from gest_dataset.report.panel import file_bytes
+from gest_dataset.report.style import LIGHT
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.storage import folder_lock, write_json
+from gest_dataset.storage import csv_text, folder_lock, write_file, write_json
 from gest_dataset.studies.nsp_pairs import NEXT, NOT_NEXT, hash_of_file, load_pairs, read_documents
 from gest_dataset.version import __version__
 
@@ -45,6 +49,7 @@ class Plan:
     `data` are files or datasets as `NAME:CONFIG`, `text` is their column of documents. An update has
     `accumulate` batches of `batch_size` pairs. Training ends after `epochs` or `max_steps` updates: 15,625 of
     64 pairs are the paper's million. A `learning_rate` of None is that of the model's kind.
+    `prefix` is put before every pair, such as "binary classification: " of the paper's T5.
     """
 
     model: str
@@ -58,6 +63,7 @@ class Plan:
     max_steps: int = 15_625
     dtype: str = "auto"
     seed: int = 0
+    prefix: str = ""
 
 
 def train(
@@ -96,7 +102,8 @@ def train(
             record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
             write_json(out / RECORD, record)
             model, tokenizer, head, record["revision"] = load_classifier(plan.model, plan.seed)
-            trainer = _make_trainer(model, tokenizer, head, pairs, settings, work, chosen)
+            setattr(model.config, PREFIX, plan.prefix)
+            trainer = _make_trainer(model, tokenizer, head, pairs, test, settings, work, chosen)
             # the Trainer writes the state of a checkpoint last, and a kill can leave one without
             complete = [path.parent for path in work.glob("checkpoint-*/trainer_state.json")]
             newest = max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
@@ -154,6 +161,7 @@ def _make_trainer(
     tokenizer: Any,
     head: set[str],
     pairs: Dataset,
+    test: Dataset,
     settings: Mapping[str, Any],
     work: Path,
     device: torch.device,
@@ -175,6 +183,8 @@ def _make_trainer(
         bf16=settings["dtype"] == "bfloat16",
         seed=settings["seed"],
         save_steps=max(1, steps // _CHECKPOINTS),
+        eval_strategy="steps",
+        eval_steps=max(1, steps // _CHECKPOINTS),
         save_total_limit=2,  # a kill can damage the last one
         logging_steps=max(1, steps // 100),
         remove_unused_columns=False,
@@ -188,7 +198,7 @@ def _make_trainer(
     def collate(batch: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """The tensors of pairs, tokenized as `gest score` does."""
         encoded = tokenizer(
-            [pair["first"] for pair in batch],
+            [settings["prefix"] + pair["first"] for pair in batch],
             [pair["second"] for pair in batch],
             truncation="longest_first",
             max_length=limit,
@@ -204,17 +214,41 @@ def _make_trainer(
         {"params": [one for name, one in weights if name not in head], "lr": settings["learning_rate"]},
         {"params": [one for name, one in weights if name in head], "lr": settings["head_learning_rate"]},
     ]
-    trainer = transformers.Trainer(
+    trainer = _Trainer(
         model=model,
         args=arguments,
         data_collator=collate,
         train_dataset=pairs,
+        eval_dataset=test,
+        compute_metrics=lambda found: {"accuracy": float((found[0].argmax(-1) == found[1]).mean())},
         optimizers=(torch.optim.AdamW(groups, weight_decay=0.0), None),
         # encoder-decoder models return a tuple with further outputs
         preprocess_logits_for_metrics=lambda out, _: out if torch.is_tensor(out) else out[0],
     )
     trainer.remove_callback(transformers.PrinterCallback)
     return trainer
+
+
+class _Trainer(transformers.Trainer):
+    """Writes the loss and the accuracy on held-out pairs so far (figures 1 and 2 of the paper)."""
+
+    def evaluate(self, *arguments: Any, **options: Any) -> dict[str, float]:
+        with torch.random.fork_rng():  # the weights are those of a training without it
+            metrics: dict[str, float] = super().evaluate(*arguments, **options)
+        columns = ("loss", "eval_loss", "eval_accuracy")
+        steps: dict[float, dict[str, float]] = {}
+        for entry in self.state.log_history:
+            steps.setdefault(entry["step"], {}).update(entry)
+        rows = [(step, *(entry.get(name) for name in columns)) for step, entry in sorted(steps.items())]
+        charts = []
+        for place, name in ((1, "loss"), (3, "accuracy on held-out pairs")):
+            x, y = zip(*((row[0], row[place]) for row in rows if row[place] is not None), strict=True)
+            line = {"color": LIGHT["ink"], "linewidth": 2}
+            charts.append(Chart("update", ylabel=name, curves=[Curve(x, y, line)]))
+        out = Path(str(self.args.output_dir)).parent
+        write_file(out / "curve.csv", csv_text(("update", *columns), rows))
+        write_file(out / "curve.svg", file_bytes(draw_charts(charts, 3)[0], "svg", "Training"))
+        return metrics
 
 
 def _test(trainer: transformers.Trainer, test: Dataset) -> dict[str, Any]:

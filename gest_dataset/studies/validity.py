@@ -7,6 +7,10 @@ After Pikuliak et al. (2024), appendix B:
 A WinoBias sentence can have several pronouns (22 of the 391 sentences of winobias_type1_test have two). The
 authors take the `mean` of their log ratios; the `sum` is the log ratio of all pronouns of the sentence. The
 printed numbers are e to the mean log10 ratio; ours are ln g_s.
+
+`gest study validity --translators` correlates f_s of masculine rates with delta_s of WinoMT over pairs of a
+system and a language, and over the systems' means. n points tell an |r| above
+tanh(1.96 / sqrt(n - 3)) from 0.
 """
 
 import math
@@ -23,7 +27,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.words import differing_words
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import DataError
-from gest_dataset.measures.gest import TEMPLATES, WINOBIAS
+from gest_dataset.measures.gest import ENTITY_GENDER, MASCULINE_RATE, TEMPLATES, WINOBIAS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import statistic_inputs, wide_scores
 from gest_dataset.published.released import Released
@@ -32,6 +36,7 @@ from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics import winobias_rate
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.checks import Floats
+from gest_dataset.statistics.proportions import Z
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import FEMALE, IS_FEMALE, MALE, MALE_MINUS_FEMALE
 from gest_dataset.stereotypes import STEREOTYPES
@@ -43,8 +48,17 @@ _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
 COLUMNS = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
 
 
-def validity(runs: Runs = (), released: str | Path | None = None) -> Study:
-    """g_s of GEST against that of WinoBias, over the models that have runs, or released scores, of both."""
+_HEADLINES = {MASCULINE_RATE.name: "f_s", ENTITY_GENDER.name: "delta_s"}
+_ALIASES = {"aws": "amazon"}  # names of one system in WinoMT and GEST
+
+
+def validity(runs: Runs = (), released: str | Path | None = None, translators: bool = False) -> Study:
+    """g_s of GEST against that of WinoBias, over the models that have runs, or released scores, of both.
+
+    With `translators`, f_s against delta_s over systems and languages.
+    """
+    if translators:
+        return _translators(runs)
     files = Released(released)
     of_authors = released_rates(files)
     measures = dict.fromkeys(_GEST_CONFIGS, TEMPLATES.name)
@@ -73,6 +87,38 @@ def validity(runs: Runs = (), released: str | Path | None = None) -> Study:
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
     return make_study("validity", tables, used, sources=files.hashes, notes=notes)
+
+
+def _translators(runs: Runs) -> Study:
+    """f_s against delta_s, of the systems and languages with runs of both."""
+    used = collect_runs(
+        runs,
+        "translators",
+        lambda run: run.manifest.measure in _HEADLINES,
+        group=lambda run: (run.manifest.measure, run.manifest.language),
+    )
+    points: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for run in used:
+        system = run.manifest.model.removeprefix("published:")
+        point = points.setdefault((_ALIASES.get(system, system), run.manifest.language or ""), {})
+        name = _HEADLINES[run.manifest.measure]
+        point[name] = Estimate.of(run.result["result"], name)
+    rows = [(*key, one["f_s"], one["delta_s"]) for key, one in points.items() if len(one) == 2]
+    alone = [(" to ".join(key), *one) for key, one in points.items() if len(one) == 1]
+    notes = [f"{name} is left out: it has a run with {number} only." for name, number in alone]
+    if not rows:
+        raise missing_runs("translators", *notes)
+    values = pd.DataFrame(
+        [(system, f_s.value, delta_s.value) for system, _, f_s, delta_s in rows],
+        columns=["system", *_HEADLINES],
+    )
+    groups = {"pairs of system and language": values, "means of systems": values.groupby("system").mean()}
+    correlations: list[Row] = []
+    for name, part in groups.items():
+        needed = math.tanh(Z / math.sqrt(len(part) - 3)) if len(part) >= LEAST_MODELS else math.nan
+        correlations.append((name, len(part), *correlate(*part[[*_HEADLINES]].to_numpy().T), needed))
+    tables = [Table.create("translators", correlations, least=LEAST_MODELS), Table.create("systems", rows)]
+    return make_study("translators", tables, used, notes=notes)
 
 
 def rates_of_models(by_model: dict[str, dict[str, Run]]) -> list[tuple[Any, ...]]:

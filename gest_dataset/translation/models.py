@@ -26,7 +26,7 @@ from gest_dataset.errors import (
     convert_errors,
     describe_error,
 )
-from gest_dataset.languages import LANGUAGES, Language
+from gest_dataset.languages import LANGUAGES, SOURCE, Language, source_language
 from gest_dataset.models.base import CHAT_CONNECTIONS, Sampling
 from gest_dataset.models.device import pick_device, pick_dtype
 from gest_dataset.models.pretrained import check_complete, commit_hash, from_pretrained, load_config
@@ -45,7 +45,9 @@ BATCH_TOKENS = {"cpu": 512, "mps": 2048, "cuda": 8192}
 _MODEL_FILES = {".json", ".safetensors", ".bin", ".model", ".spm", ".txt"}
 # Families of models by their language tokens (models.yaml)
 FAMILIES = read_yaml(Path(__file__).with_suffix(".yaml"))
-PROMPT = "Translate this sentence from English to {language}. Answer with the translation only.\n\n{sentence}"
+PROMPT = (
+    "Translate this sentence from {source} to {language}. Answer with the translation only.\n\n{sentence}"
+)
 # What a language is called in the prompt, if not by its name
 _NAMES = {"sr": "Serbian, in Cyrillic letters"}
 _SAMPLING = Sampling(max_tokens=256)
@@ -60,8 +62,8 @@ def language_tokens(family: str, language: Language) -> list[str]:
     return [pattern.format(x=language) for pattern in patterns]
 
 
-def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | None, str]:
-    """The first token of outputs and the prefix of inputs in a language; English is set as the source.
+def target_language(tokenizer: Any, name: str, language: str, source: str = SOURCE) -> tuple[int | None, str]:
+    """The first token of outputs and the prefix of inputs in a language; the source language is set.
 
     The tokenizer's language tokens decide, so that fine-tuned models work as well.
     """
@@ -84,7 +86,10 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
             )
         if "source" not in facts:
             return None, f"{tokens[language]} "
-        tokenizer.src_lang = facts["source"]
+        spoken = language_tokens(family, source_language(source))
+        if not spoken or tokenizer.convert_tokens_to_ids(spoken[0]) in unknown:
+            raise UnsupportedLanguageError(f"{name!r} ({family}) has no token for the source {source!r}.")
+        tokenizer.src_lang = spoken[0].strip("_")  # M2M100's token has more of them than its code
         return tokenizer.convert_tokens_to_ids(tokens[language]), ""
     named = getattr(tokenizer, "target_lang", None) or getattr(tokenizer, "tgt_lang", None)
     if named is None:
@@ -100,7 +105,13 @@ def target_language(tokenizer: Any, name: str, language: str) -> tuple[int | Non
 
 
 def open_model(
-    name: str, language: str, device: str, dtype: str, batch_tokens: int | None, revision: str | None
+    name: str,
+    language: str,
+    device: str,
+    dtype: str,
+    batch_tokens: int | None,
+    revision: str | None,
+    spoken: str = SOURCE,
 ) -> Translator:
     """The translator of a Hub id or a folder; its weights are loaded when they are needed."""
     torch_device = pick_device(device)
@@ -124,12 +135,13 @@ def open_model(
     if commit is None:
         raise ModelError(f"The commit of {name!r} is unknown; pass it as the revision.")
     source, version = (str(folder), None) if is_local else (name, commit)
-    load = partial(_load, source, version, language, torch_device, torch_dtype)
+    load = partial(_load, source, version, (language, spoken), torch_device, torch_dtype)
     budget = batch_tokens or BATCH_TOKENS.get(torch_device.type, BATCH_TOKENS["cuda"])
+    settings = f"beams={BEAMS} longest={_FACTOR}n+{_EXTRA} {str(torch_dtype).removeprefix('torch.')}"
     return Translator(
         name=f"hf:{folder.resolve().name if is_local else name}",
         revision=commit,
-        settings=f"beams={BEAMS} longest={_FACTOR}n+{_EXTRA} {str(torch_dtype).removeprefix('torch.')}",
+        settings=settings if spoken == SOURCE else f"{settings} from {spoken}",
         translate=lambda texts: _translate(texts, load, budget),
         device=torch_device,
     )
@@ -153,12 +165,12 @@ class _Loaded:
 
 
 def _load(
-    name: str, revision: str | None, language: str, device: torch.device, dtype: torch.dtype
+    name: str, revision: str | None, languages: tuple[str, str], device: torch.device, dtype: torch.dtype
 ) -> _Loaded:
     with convert_errors(partial(_load_error, name)):
         config = load_config(name, revision=revision)
         tokenizer = from_pretrained(AutoTokenizer, name, revision=revision)
-        forced, prefix = target_language(tokenizer, name, language)
+        forced, prefix = target_language(tokenizer, name, *languages)
         model, info = from_pretrained(
             AutoModelForSeq2SeqLM, name, revision=revision, dtype=dtype, output_loading_info=True
         )
@@ -246,21 +258,22 @@ def _generate(loaded: _Loaded, texts: Sequence[str], sizes: Sequence[int]) -> li
     return outputs
 
 
-def prompt_for(language: str) -> str:
+def prompt_for(language: str, source: str = SOURCE) -> str:
     """The prompt for a language; `{sentence}` stands for the text."""
-    return PROMPT.replace("{language}", _NAMES.get(language, LANGUAGES[language].name))
+    wording = PROMPT.replace("{source}", source_language(source).name)
+    return wording.replace("{language}", _NAMES.get(language, LANGUAGES[language].name))
 
 
-def open_chat(model: str, language: str, url: str) -> Translator:
+def open_chat(model: str, language: str, url: str, source: str = SOURCE) -> Translator:
     """A translator that asks a chat model at a server."""
-    prompt = hashlib.sha256(prompt_for(language).encode()).hexdigest()[:12]
+    wording = prompt_for(language, source)
+    prompt = hashlib.sha256(wording.encode()).hexdigest()[:12]
     settings = f"server={normalize_address(url)},prompt={prompt},max_tokens={_SAMPLING.max_tokens}"
-    return Translator(f"chat:{model}", "", settings, lambda texts: _ask(texts, model, language, url))
+    return Translator(f"chat:{model}", "", settings, lambda texts: _ask(texts, model, wording, url))
 
 
-def _ask(texts: Sequence[str], model: str, language: str, url: str) -> Batches:
+def _ask(texts: Sequence[str], model: str, wording: str, url: str) -> Batches:
     served = connect(url, model, connections=CHAT_CONNECTIONS)
-    wording = prompt_for(language)
     sources = {Prompt(str(i), "", wording.replace("{sentence}", text)): text for i, text in enumerate(texts)}
     with closing(served.generate(iter(sources), _SAMPLING)) as generated:
         try:

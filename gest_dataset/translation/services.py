@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError, import_extra
-from gest_dataset.languages import LANGUAGES
+from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.retry import RetryPolicy, parse_retry_after
 from gest_dataset.storage import read_yaml
 from gest_dataset.translation.translator import (
@@ -41,10 +41,10 @@ Send = Callable[[Sequence[str]], Sequence[str]]
 
 @dataclass(frozen=True)
 class Service:
-    """An entry of services.yaml; `connect` opens the client of a language and returns how to send a batch."""
+    """An entry of services.yaml; `connect` opens the client and returns how to send a batch."""
 
     title: str
-    connect: Callable[[str], Send]
+    connect: Callable[[str, str], Send]
     texts: int
     size: int
     keys: list[list[str]]
@@ -53,7 +53,7 @@ class Service:
     domain: str
 
 
-def _connect_deepl(language: str) -> Send:
+def _connect_deepl(language: str, source: str) -> Send:
     deepl = import_extra("deepl", "translate")
     deepl.http_client.max_network_retries = 0
     # without a URL the client uses the one that the key is for, free or paid
@@ -62,13 +62,14 @@ def _connect_deepl(language: str) -> Send:
     client = deepl.DeepLClient(key, server_url=server, send_platform_info=False)
 
     def send(texts: Sequence[str]) -> list[str]:
-        answers = client.translate_text(list(texts), source_lang="EN", target_lang=language.upper())
+        target = "EN-US" if language == "en" else language.upper()  # DeepL asks for a variety of English
+        answers = client.translate_text(list(texts), source_lang=source.upper(), target_lang=target)
         return [answer.text for answer in answers]
 
     return send
 
 
-def _connect_google(language: str) -> Send:
+def _connect_google(language: str, source: str) -> Send:
     api = import_extra("google.cloud.translate_v2", "translate")
     credentials = None  # the client finds the file of a service account itself
     if key := os.environ.get("GOOGLE_API_KEY", "").strip():
@@ -77,13 +78,13 @@ def _connect_google(language: str) -> Send:
     options = {"api_endpoint": server} if server else None
     client = api.Client(credentials=credentials, client_options=options)
     # the default format, HTML, would escape apostrophes
-    request = partial(client.translate, source_language="en", format_="text", model="nmt")
+    request = partial(client.translate, source_language=source, format_="text", model="nmt")
     return lambda texts: [
         answer["translatedText"] for answer in request(list(texts), target_language=language)
     ]
 
 
-def _connect_amazon(language: str) -> Send:
+def _connect_amazon(language: str, source: str) -> Send:
     boto3 = import_extra("boto3", "translate")
     config = import_extra("botocore.config", "translate")
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
@@ -93,7 +94,7 @@ def _connect_amazon(language: str) -> Send:
     client = boto3.client("translate", region_name=region, config=retries)
 
     def send(texts: Sequence[str]) -> list[str]:
-        request = partial(client.translate_text, SourceLanguageCode="en", TargetLanguageCode=language)
+        request = partial(client.translate_text, SourceLanguageCode=source, TargetLanguageCode=language)
         answers = [request(Text=text) for text in texts]
         if any(answer["TargetLanguageCode"] != language for answer in answers):
             raise TranslationError(f"Amazon Translate did not answer in {language}; nothing was stored.")
@@ -108,7 +109,7 @@ SERVICES = {name: Service(connect=_CONNECT[name], **entry) for name, entry in _T
 _SECRETS = [key for service in SERVICES.values() for key in service.secrets]
 
 
-def open_service(name: str, language: str) -> Translator:
+def open_service(name: str, language: str, source: str = SOURCE) -> Translator:
     """The translator of a service; key and client are needed when the first batch is sent."""
     service = SERVICES[name]
     # another server than the service's own: its translations are kept apart
@@ -117,14 +118,15 @@ def open_service(name: str, language: str) -> Translator:
     own = f".{url.hostname or service.domain}".endswith(f".{service.domain}")
     server = f"{url.netloc.rpartition('@')[2]}{url.path.rstrip('/')}"
     settings = "" if own else f"server={server}"
-    return Translator(name, "", settings, lambda texts: _translate(texts, service, language))
+    settings += "" if source == SOURCE else f" from {source}"
+    return Translator(name, "", settings, lambda texts: _translate(texts, service, language, source))
 
 
-def _translate(texts: Sequence[str], service: Service, language: str) -> Batches:
+def _translate(texts: Sequence[str], service: Service, language: str, source: str) -> Batches:
     if not any(all(os.environ.get(name) for name in group) for group in service.keys):
         keys = " or ".join(" and ".join(group) for group in service.keys)
         raise TranslationError(f"{service.title} needs a key: set {keys} in the environment.")
-    send = _with_retries(partial(service.connect, language), service, language)
+    send = _with_retries(partial(service.connect, language, source), service, language)
     for batch in _batches(texts, service):
         if len(batch) == 1 and len(batch[0].encode()) > service.size:
             problem = f"longer than the {service.size:,} bytes that {service.title} accepts"

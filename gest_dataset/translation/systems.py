@@ -12,7 +12,7 @@ from huggingface_hub.errors import RepositoryNotFoundError
 from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.data.sources import cache_directory
 from gest_dataset.errors import ConfigError, ModelError, UnsupportedLanguageError
-from gest_dataset.languages import target_languages
+from gest_dataset.languages import SOURCE, source_language, target_languages
 from gest_dataset.progress import ProgressBar
 from gest_dataset.storage import file_lock
 from gest_dataset.translation.sentences import open_file
@@ -43,12 +43,14 @@ def open_translator(
     batch_tokens: int | None = None,
     revision: str | None = None,
     endpoint: str | None = None,
+    source: str = SOURCE,
 ) -> Translator:
-    """The translator of a system (one of `SYSTEMS`) from English to a language.
+    """The translator of a system (one of `SYSTEMS`) to a language from another (default: English).
 
     `{language}` in the name stands for its code; `endpoint` is for chat models, the rest for loaded models.
     """
-    if target_languages(language) != [language]:
+    source_language(source)
+    if target_languages(language, source) != [language]:
         raise ConfigError(f"Give exactly one target language, not {language!r}.")
     is_template = "{language}" in system
     system = system.replace("{language}", language)
@@ -61,9 +63,9 @@ def open_translator(
         from gest_dataset.translation.models import open_chat, open_model  # imports torch
 
         if endpoint is not None:
-            return open_chat(name, language, endpoint)
+            return open_chat(name, language, endpoint, source)
         try:
-            return open_model(name, language, device, dtype, batch_tokens, revision)
+            return open_model(name, language, device, dtype, batch_tokens, revision, source)
         except ModelError as error:
             missing = error.__cause__ and isinstance(error.__cause__.__cause__, RepositoryNotFoundError)
             if missing and is_template:
@@ -72,14 +74,14 @@ def open_translator(
     if kind == "file" and name:
         return open_file(name, language)
     if system in SERVICES:
-        return open_service(system, language)
+        return open_service(system, language, source)
     raise ConfigError(f"There is no system {system!r}. Use one of {', '.join(SYSTEMS)}.")
 
 
 def translate(
     texts: Sequence[str], system: str, language: str, *, store: str | Path | None = None, **loading: Any
 ) -> list[Translation]:
-    """Translate English texts, in their order.
+    """Translate texts, in their order.
 
     `system` is one of `SYSTEMS`; `loading` are arguments of `open_translator`. Finished batches are cached in
     the folder `store` (default: `$HF_HOME/gest/translations`), so the same call resumes. A text without a

@@ -29,7 +29,7 @@ Batches = Generator[list[Translation], None, None]
 
 @dataclass(frozen=True)
 class Translator:
-    """A system that translates from English to one language.
+    """A system that translates from one language to another.
 
     Equal `name`, `revision` and `settings` mean equal translations. `translate` yields every text once, in
     any order, and loads the model or connects when the first batch is requested. `cached` is False if its

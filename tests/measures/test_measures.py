@@ -29,6 +29,10 @@ COLUMNS: dict[str, list[Any]] = {
     "log_ratio": RANDOM.normal(size=NUMBER).tolist(),
     "occupation_gender": [("male", "female")[i % 2] for i in range(NUMBER)],
     "gender": [("male", "female", "unknown")[i % 3] for i in range(NUMBER)],
+    "stated": [("male", "female", "female", "male", "neutral")[i % 5] for i in range(NUMBER)],
+    "stereotypical": [("pro", "anti", "pro", "anti", None)[i % 5] for i in range(NUMBER)],
+    "entity": [f"entity {i % 30}" for i in range(NUMBER)],
+    "sentence_template": [f"template {i // 2}" for i in range(NUMBER)],
     "option": RANDOM.choice(["male", "female", "neither", "other"], size=NUMBER).tolist(),
     "position": RANDOM.integers(0, 3, size=NUMBER).tolist(),
     **{
@@ -54,7 +58,12 @@ def scores(measure: Measure) -> pa.Table:
     """A table as this measure's runs have it; `stereotype` is a number or, of StereoSet, a score."""
     numbers = "unrelated" not in (measure.probe.scores if measure.probe else ())
     stereotype = [i % 16 + 1 for i in range(NUMBER)] if numbers else COLUMNS["log_ratio"]
-    return pa.table({**COLUMNS, "stereotype": stereotype})
+    columns = {**COLUMNS, "stereotype": stereotype}
+    columns["variant"] = [f"rather/{('original', 'control')[i % 2]}:a-b" for i in range(NUMBER)]
+    if measure.name == "control-choice":
+        columns["option"] = [("stereotype", "antistereotype", "other")[i % 3] for i in range(NUMBER)]
+        columns["id"] = [str(i // 4) for i in range(NUMBER)]
+    return pa.table(columns)
 
 
 def every_probe() -> list[Probe]:
@@ -71,9 +80,11 @@ def test_every_probe_has_one_measure_of_its_name() -> None:
     assert found == {name: measure.probe for name, measure in MEASURES.items() if measure.probe is not None}
     assert {name for name, measure in MEASURES.items() if measure.probe is None} == {
         "masculine-rate",
+        "entity-gender",
         "choice",
         "first-person",
         "story",
+        "control-choice",
     }
 
 

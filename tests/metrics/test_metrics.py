@@ -36,6 +36,16 @@ TWO_OF_EACH = [f"unit {i // 2}" for i in range(96)]
 Inputs = dict[str, list[Any]]
 # inputs of each module, and the function behind it
 CASES: dict[str, tuple[Inputs, Any]] = {
+    "gender_accuracy": (
+        {
+            "predictions": rng.choice(["male", "female", "neutral", "unknown"], size=96).tolist(),
+            "references": ["male", "female", "neutral"] * 32,
+            "stereotypical": ["pro", "anti", None, "anti", "pro", None] * 16,
+            "units": TWO_OF_EACH,
+            "templates": TWO_OF_EACH,
+        },
+        statistics.gender_accuracy,
+    ),
     "gest_choice_rate": (
         {
             "predictions": rng.choice(["male", "female", "neither", "other"], size=96).tolist(),
@@ -96,8 +106,9 @@ def expected(name: str, **options: Any) -> str:
 
 
 # the number that the verdict is on, its null, and how many standard deviations are negligible
-BOUNDED = ("gest_choice_rate", "gest_masculine_rate")  # whose zone is absolute
+BOUNDED = ("gender_accuracy", "gest_choice_rate", "gest_masculine_rate")  # whose zone is absolute
 ZONES: dict[str, tuple[str, float, float]] = {
+    "gender_accuracy": ("delta_s", 0, 0.05),
     "gest_choice_rate": ("stereotype_rate", 0, 0.05),
     "gest_masculine_rate": ("f_s", 0, 0.05),
     "gest_stereotype_rate": ("g_s", 1, 0.2),
@@ -349,6 +360,7 @@ def test_inputs_that_would_be_ignored_are_refused() -> None:
 def test_columns_of_the_datasets_are_inputs() -> None:
     """Label numbers, integer units and tensors give what names, texts and lists give."""
     labels = {
+        "gender_accuracy": ("references", ClassLabel(names=["male", "female", "neutral"])),
         "winobias_rate": ("references", ClassLabel(names=["female", "male"])),
         "stereoset_icat": ("bias_types", ClassLabel(names=["gender", "profession", "race", "religion"])),
         "gest_stereotype_rate": ("references", Value("int32")),
@@ -359,7 +371,8 @@ def test_columns_of_the_datasets_are_inputs() -> None:
         columns = inputs | {
             label: [known.index(value) for value in inputs[label]] if known else inputs[label]
         }
-        columns["units"] = [int(unit.split()[1]) for unit in inputs["units"]]
+        for key in {"units", "templates"} & {*inputs}:
+            columns[key] = [int(unit.split()[1]) for unit in inputs[key]]
         data = Dataset.from_dict(columns).cast_column(label, feature)
         metric = evaluate.load(name)
         assert rounded(metric.compute(**{key: data[key] for key in columns})) == expected(name)
@@ -376,6 +389,10 @@ def test_tensors_of_any_type(kind: torch.dtype) -> None:
 
 
 UNDEFINED: dict[str, list[dict[str, Any]]] = {
+    "gender_accuracy": [
+        {"predictions": ["male"], "references": ["male"]},
+        {"predictions": [""], "references": ["a"], "wrong_references": ["b"]},
+    ],
     "gest_choice_rate": [
         {"predictions": ["male", "other"], "references": [1, 9]},
         {"predictions": ["other"] * 16, "references": list(range(1, 17))},
@@ -386,7 +403,7 @@ UNDEFINED: dict[str, list[dict[str, Any]]] = {
     ],
     "gest_stereotype_rate": [
         {"predictions": [1.0, 2.0], "references": [1, 9], "scale": scale}
-        for scale in ("ratio", "log10", "published", "eurogest")
+        for scale in ("ratio", "log10", "published", "eurogest", "eurogest_normalised")
     ],
     "gest_control_bias": [{"predictions": [[0.0, 1.0, 2.0, 4.0]]}, {"cs": [[0.5, None]]}],
     "stereoset_icat": [{"predictions": [[0.1, 0.2, 0.3]], "references": ["a"]}],
@@ -404,6 +421,21 @@ def test_every_result_is_json(name: str) -> None:
         head = ZONES[name][0]
         if name != "stereoset_icat":  # a proportion of one sample has bounds
             assert (result["verdict"], result.get(f"{head}_low")) == ("undefined", None)
+
+
+def test_two_references_in_place_of_labels() -> None:
+    """Columns of mtgeneval_ru, of which contextual sentences have no gender; a translation may be empty."""
+    metric = evaluate.load("gender_accuracy")
+    inputs = {
+        "predictions": ["Она пела.", "Он пел.", "", "он"],
+        "references": ["Она пела.", "Она пела.", "Он пел.", "Он."],
+        "wrong_references": ["Он пел.", "Он пел.", "Она пела.", "Она."],
+    }
+    found = metric.compute(**inputs, genders=[0, 0, 1, 1], templates=[1, 2, 1, 2])
+    assert [found[key] for key in ("accuracy", "accuracy_female", "accuracy_pairs")] == [0.75, 0.5, 0.5]
+    assert metric.compute(**inputs)["accuracy"] == 0.75
+    with pytest.raises(DataError, match="predictions, index 0: 3 is not a text"):
+        metric.compute(**{**inputs, "predictions": [3, "", "", ""]})
 
 
 def test_what_a_set_lacks_may_be_left_out() -> None:

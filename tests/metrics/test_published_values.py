@@ -35,6 +35,11 @@ def _two(value: float) -> str:
     return f"{value:.2f}"
 
 
+def gender_accuracy() -> Iterator[str]:
+    for row in published.load("winomt")["rows"]:
+        yield _line([row[key] for key in ("system", "language", "accuracy", "f1_male", "f1_female")])
+
+
 def gest_control_bias() -> Iterator[str]:
     kinds = ("gender", "gender_filtered", "race", "profession")
     told = [("word_filling_ss", "ss_mu_original", "ss_mu_original_pm")]
@@ -87,6 +92,7 @@ def winobias_rate() -> Iterator[str]:
 VALUES: dict[str, Callable[[], Iterator[str]]] = {
     values.__name__: values
     for values in (
+        gender_accuracy,
         gest_control_bias,
         gest_masculine_rate,
         gest_stereotype_rate,

@@ -85,6 +85,9 @@ PROBES = (
         {"multi_token": True},
         GEST_LABELS,
     ),
+    Probe(
+        "pairs-sk-per-token", "sk_pairs", naive.per_token, 25, ("causal",), {"per_token": True}, GEST_LABELS
+    ),
     Probe("winobias", "winobias_type1_dev", naive.winobias, 9, labels=("template", "occupation_gender")),
     quadruplets("control-race", "stereoset_control_race", 11, *LANGUAGE_MODELS),
     quadruplets("control-race-cs", "stereoset_control_race", 3, "masked", cs=True),
@@ -181,10 +184,10 @@ def test_packed_layers_change_nothing(animal: str, monkeypatch: pytest.MonkeyPat
     wanted, packed = expected(animal, entry.name), []
 
     @contextmanager
-    def recorded(*given: Any) -> Iterator[bool]:
-        with packed_linear.packed_linear_layers(*given) as works:
-            packed.append(works)
-            yield works
+    def recorded(*given: Any) -> Iterator[list[Any]]:
+        with packed_linear.packed_linear_layers(*given) as layers:
+            packed.append(bool(layers))
+            yield layers
 
     monkeypatch.setattr(forward_passes, "packed_linear_layers", recorded)
     monkeypatch.setattr(packed_linear, "_SMALLEST", 0)

@@ -19,7 +19,7 @@ from transformers import (
 
 import gest_dataset
 from gest_dataset.errors import ModelError, ScoringError
-from gest_dataset.models import forward_passes
+from gest_dataset.models import forward_passes, packed_linear
 from gest_dataset.models.forward_passes import Head, LanguageModelScorer
 from gest_dataset.probes.queries import Input, Lookup
 from tests.support import zoo
@@ -101,6 +101,55 @@ def test_logits_in_slices(monkeypatch: pytest.MonkeyPatch, animal: str, tokens: 
         np.testing.assert_allclose(values, [expected[a.position, a.targets[0]] for a in some], atol=2e-5)
     assert all(n <= rows and width <= tokens for n, width in shapes)
     assert sum(n * width for n, width in shapes) == 6 * size, "each logit is computed once"
+
+
+@pytest.fixture
+def left_out(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The shares of positions that packed layers left out, one for each call in a batch."""
+    shares: list[float] = []
+    of_read = LanguageModelScorer._of_read
+
+    def recorded(scorer: LanguageModelScorer, forward: Any, states: torch.Tensor) -> torch.Tensor:
+        if scorer.read is not None and len(states) > 2:  # not in the check
+            shares.append(1 - len(scorer.read[0]) / states[..., 0].numel())
+        return of_read(scorer, forward, states)
+
+    monkeypatch.setattr(LanguageModelScorer, "_of_read", recorded)
+    monkeypatch.setattr(packed_linear, "_SMALLEST", 0)
+    monkeypatch.setattr(packed_linear, "is_faster", lambda dtype: True)
+    return shares
+
+
+@pytest.mark.parametrize("animal", ["bert", "gpt2"])
+def test_layers_after_the_last_attention_leave_out_positions(
+    animal: str, left_out: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One position in a text of more than ten tokens is used; three layers leave out the others."""
+    given = {"limit": 8, "templates": [3]}
+    found = log_ratios(score(zoo.load(animal), **given))
+    calls = len(left_out)
+    assert calls > 0
+    assert calls % 3 == 0
+    assert min(left_out) > 0.9
+    monkeypatch.setattr(packed_linear, "is_faster", lambda dtype: False)
+    np.testing.assert_allclose(found, log_ratios(score(zoo.load(animal), **given)), atol=1e-5)
+    assert len(left_out) == calls
+
+
+class AddsFirst(torch.nn.LayerNorm):
+    """The last layer norm of a model whose positions depend on the first one after the attention."""
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        return super().forward(states + states[:, :1])
+
+
+def test_positions_that_others_depend_on_are_computed(left_out: list[float]) -> None:
+    model, tokenizer = zoo.load("bert")
+    model.bert.encoder.layer[-1].output.LayerNorm.__class__ = AddsFirst
+    scores = score((model, tokenizer), limit=8)
+    assert scores.metadata["notes"] == []
+    assert len(scores.table) == 32
+    assert not left_out
 
 
 # ---- unusual models --------------------------------------------------------------------------------------

@@ -314,6 +314,24 @@ def _occupations() -> Scenario:
     return Scenario(statistics.winobias_rate, (ratios, genders), groups, [20, 20], units)
 
 
+def _entities(stereotype: float, habit: float) -> Scenario:
+    """WinoMT's design: 20 + 20 occupations, 39 templates each in both genders, some genders unknown."""
+    rng = np.random.default_rng(28)
+    number, each = 4_000, 78
+    units = np.repeat(np.arange(number), each)
+    groups = np.arange(number) % 2  # stereotypically male, female
+    female = np.tile(np.arange(each) % 2, number)
+    habits = habit * rng.normal(size=number)[units] + 0.5 * rng.normal(size=len(units) // 2).repeat(2)
+    ways = 1 + habits + 0.5 * (1 - 2 * female) + stereotype * (1 - 2 * groups[units])
+    labels = np.where(rng.random(len(units)) < 1 / (1 + np.exp(-ways)), "male", "female")
+    open_ones = 1 / (1 + np.exp(2.5 + rng.normal(size=number)[units]))
+    labels = np.where(rng.random(len(units)) < open_ones, "unknown", labels)
+    sides = np.where(female == groups[units], "pro", "anti")
+    columns = (labels, np.array(["male", "female"])[female], sides)
+    ignored = ("accuracy_male",)  # 96.6 % where occupations have strong habits
+    return Scenario(statistics.gender_accuracy, columns, groups, [20, 20], units, ignored, data_sets=2_000)
+
+
 def _targets() -> Scenario:
     """79 targets, each with a share of stereotypes of its own."""
     rng = np.random.default_rng(27)
@@ -350,6 +368,8 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "gest_control_bias, 80 originals with ten copies": lambda: _control_copies(compared=False),
     "stereoset_icat, 79 targets drawn": _targets,
     "winobias_rate, 40 occupations": _occupations,
+    "gender_accuracy, 40 entities": lambda: _entities(0.8, 1.0),
+    "gender_accuracy, no stereotype, each entity with a habit": lambda: _entities(0.0, 1.5),
     "compare f_mu, 80 originals with ten copies": lambda: _control_copies(compared=True),
     "compare g_s": _compare_g_s,
     "compare d": lambda: _compare_g_s("d"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -92,8 +93,15 @@ def test_train_and_score_a_causal_model(tmp_path: Path) -> None:
 def test_every_kind_trains_and_scores(tmp_path: Path, animal: str) -> None:
     """Of a T5 the decoder's state at the end token is classified; padding changes no answer."""
     data = corpora.write(tmp_path / "corpus.txt", corpora.documents(30))
-    done = learn(animal, data, tmp_path / "nsp", max_steps=2)
+    prefix = "binary classification: " if animal == "t5" else ""
+    done = learn(animal, data, tmp_path / "nsp", max_steps=2, prefix=prefix)
     assert done["steps"] == 2
+    with (tmp_path / "nsp" / "curve.csv").open(encoding="utf-8") as file:
+        curve = list(csv.DictReader(file))
+    assert [row["update"] for row in curve] == ["1", "2"]
+    assert float(curve[-1]["eval_accuracy"]) == pytest.approx(done["accuracy"], abs=1e-9)
+    assert [[1, float(curve[0]["loss"])], [2, float(curve[1]["loss"])]] == done["losses"]
+    assert (tmp_path / "nsp" / "curve.svg").read_text(encoding="utf-8").count("<svg") == 1
     loaded = load_model(str(tmp_path / "nsp"), Settings(device="cpu", dtype="float32"))
     assert loaded.kind == "nsp"
     assert type(loaded.model).__name__.endswith("ForSequenceClassification")
@@ -105,6 +113,13 @@ def test_every_kind_trains_and_scores(tmp_path: Path, animal: str) -> None:
     )
     for column in columns:
         np.testing.assert_allclose(np.array(together[column]), np.array(alone[column]), atol=1e-5)
+    row = next(row for row in rows_of(config) if row["id"] == together["id"][0].as_py())
+    pair = loaded.tokenizer(prefix + row["context"], row["stereotype"], return_tensors="pt")
+    with torch.inference_mode():
+        logits = loaded.model(**{name: pair[name] for name in ("input_ids", "attention_mask")}).logits
+    expected = float(logits.softmax(dim=-1)[0, NEXT])
+    if animal != "bert":  # which has token types
+        assert together["stereotype"][0].as_py() == pytest.approx(expected, abs=1e-5)
 
 
 # ---- kills -------------------------------------------------------------------------------------------------

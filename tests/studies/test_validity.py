@@ -18,6 +18,7 @@ from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.studies.validity import MEAN, SUM, count_pronouns, rates_of_models, winobias_g_s
 from tests.conftest import in_one_thread
 from tests.studies.planting import cells, gest, value, winobias
+from tests.support import planted
 
 CONFIG = "winobias_type1_test"
 GEST = (0.1, 0.3, 0.4, 0.8, 0.9)  # planted ln g_s of five models
@@ -132,3 +133,47 @@ def test_models_without_both_runs(tmp_path: Path, five_models: list[Path]) -> No
     assert found.notes == ("lonely is left out: it has no run on WinoBias.",)
     with pytest.raises(ConfigError, match="lonely is left out"):
         studies.validity(paths[-1:])
+
+
+# --- translators
+
+F_S = {("google", "ru"): 0.1, ("google", "uk"): 0.15, ("amazon", "ru"): 0.05, ("deepl", "ru"): 0.3}
+DELTA_S = {("google", "ru"): 0.2, ("google", "uk"): 0.1, ("aws", "ru"): 0.05, ("deepl", "ru"): 0.4}
+
+
+def translators(folder: Path, names: tuple[str, ...] = ("f_s", "delta_s")) -> list[Path]:
+    """Runs with these f_s and delta_s, with bounds."""
+    measures = {"f_s": ("masculine-rate", F_S), "delta_s": ("entity-gender", DELTA_S)}
+    paths = []
+    for name in names:
+        measure, numbers = measures[name]
+        for (system, language), number in numbers.items():
+            result = {name: number, f"{name}_low": number - 0.1, f"{name}_high": number + 0.1}
+            path = folder / f"{measure} {system} {language}"
+            paths.append(planted.measured(path, measure, f"published:{system}", language, result))
+    return paths
+
+
+@pytest.mark.usefixtures("mirror")
+def test_f_s_against_delta_s_over_translators(tmp_path: Path) -> None:
+    lonely = planted.measured(tmp_path / "x", "masculine-rate", "hf:me/mt", "sk", {"f_s": 0.0})
+    found = studies.validity([*translators(tmp_path), lonely], translators=True)
+    assert found.notes == ("hf:me/mt to sk is left out: it has a run with f_s only.",)
+    points, systems = found.table("translators").rows
+    expected = stats.pearsonr([*F_S.values()], [*DELTA_S.values()])
+    bounds = expected.confidence_interval(0.95)
+    assert points[1] == 4
+    assert points[2] == pytest.approx(Estimate(expected.statistic, bounds.low, bounds.high))
+    assert points[4] == pytest.approx(math.tanh(1.96), abs=1e-4)
+    means = [[0.05, 0.3, 0.125], [0.05, 0.4, 0.15]]  # amazon, deepl, google
+    assert systems[1] == 3
+    assert value(systems[2]) == pytest.approx(stats.pearsonr(*means).statistic)
+    assert math.isnan(float(systems[4]))  # type: ignore[arg-type]
+    amazon = cells(found, "systems", system="amazon")[0]
+    assert (amazon["language"], value(amazon["f_s"]), value(amazon["ΔS"])) == ("ru", 0.05, 0.05)
+
+
+@pytest.mark.usefixtures("mirror")
+def test_translators_need_both_runs(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="gest entity-gender --system SYSTEM"):
+        studies.validity(translators(tmp_path, ("f_s",)), translators=True)

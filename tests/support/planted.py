@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,25 @@ def translated(path: Path, language: str, rows: Sequence[Mapping[str, Any]]) -> 
     del metadata["model"]
     result = MasculineRates(pa.Table.from_pylist(list(map(dict, rows))), metadata)
     return _write(path, facts, language, DETECTIONS, {"convention": "plain"}, "masculine-rate", result)
+
+
+@dataclass(frozen=True, repr=False)
+class _Numbers(MasculineRates):
+    """A run of which only the result matters."""
+
+    numbers: dict[str, Any]
+
+    def result(self) -> dict[str, Any]:
+        return self.numbers
+
+
+def measured(path: Path, measure: str, system: str, language: str, numbers: dict[str, Any]) -> Path:
+    """A run of a translator with this result."""
+    facts = _facts(measure, system, {"masculine-rate": "en", "entity-gender": "winomt"}[measure])
+    table = pa.table({"id": ["1"], "problem": [""]})
+    signed = ("system", "revision", "translator", "parser", "limit", "convention")
+    metadata = facts | dict.fromkeys(signed, "") | {"language": language}
+    return _write(path, facts, language, DETECTIONS, {}, measure, _Numbers(table, metadata, numbers))
 
 
 def _facts(measure: str, model: str, config: str) -> dict[str, Any]:

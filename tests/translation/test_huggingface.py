@@ -117,6 +117,11 @@ def test_serbian_is_asked_for_in_cyrillic() -> None:
     assert target_language(hf.AutoTokenizer.from_pretrained(path), "x", "sr")[1] == ">>srp_Cyrl<< "
     tokenizer = hf.AutoTokenizer.from_pretrained(folder("nllb"))
     assert target_language(tokenizer, "x", "sr")[0] == tokenizer.convert_tokens_to_ids("srp_Cyrl")
+    assert tokenizer.src_lang == "eng_Latn"
+    assert target_language(tokenizer, "x", "en", "hu")[0] == tokenizer.convert_tokens_to_ids("eng_Latn")
+    assert tokenizer.src_lang == "hun_Latn"
+    madlad = hf.AutoTokenizer.from_pretrained(folder("madlad"))
+    assert target_language(madlad, "x", "en", "tr") == (None, "<2en> ")
 
 
 def test_every_language_has_a_token_in_the_vocabularies_that_are_published() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import re
@@ -62,6 +63,27 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
 
 def translated(name: str, texts: list[str], store: Path, language: str = "sk") -> Translated:
     return translate_all(texts, open_translator(name, language), language, store=store)
+
+
+@EACH
+def test_the_source_language_is_sent(name: str, serve: Serve, tmp_path: Path) -> None:
+    """Hungarian to English; English sentences with the same text are other translations."""
+    server = serve(name)
+    translator = open_translator(name, "en", source="hu")
+    server.translate = lambda request: sent.append(request) or TRANSLATE[name](request)  # type: ignore[func-returns-value]
+    sent: list[Request] = []
+    with contextlib.suppress(TranslationError):  # Amazon's loopback server always answers in Slovak
+        translate_all(TEXTS[:1], translator, "en", store=tmp_path)
+    body = json.dumps(sent[-1].body)
+    keys = {"deepl": ("source_lang", "target_lang"), "google": ("source", "target")}
+    first, second = keys.get(name, ("SourceLanguageCode", "TargetLanguageCode"))
+    assert f'"{first}": "{"HU" if name == "deepl" else "hu"}"' in body
+    assert f'"{second}": "{"EN-US" if name == "deepl" else "en"}"' in body
+    assert translator.settings != open_translator(name, "sk").settings
+    with pytest.raises(ConfigError, match="no source language 'xx'"):
+        open_translator(name, "en", source="xx")
+    with pytest.raises(ConfigError, match="no target language 'en'"):
+        open_translator(name, "en")
 
 
 @EACH

@@ -172,7 +172,7 @@ def test_a_chat_model_translates_each_text_once(
     assert "English to Slovak." in prompts(server)[0]
 
 
-def test_model_server_and_prompt_identify_a_chat_translator(server: Server) -> None:
+def test_model_server_and_prompt_identify_a_chat_translator(server: Server, tmp_path: Path) -> None:
     made = [
         open_chat("a", "sk", server.url),
         open_chat("b", "sk", server.url),
@@ -182,6 +182,10 @@ def test_model_server_and_prompt_identify_a_chat_translator(server: Server) -> N
     assert len({(each.name, each.settings) for each in made}) == 4
     assert open_chat("a", "sk", f"{server.url}/v1").settings == made[0].settings
     assert "Serbian, in Cyrillic letters." in prompt_for("sr")
+    finnish = open_chat(MODEL, "sk", server.url, "fi")
+    assert finnish.settings != made[0].settings
+    translate_all(["Olen väsynyt."], finnish, "sk", store=tmp_path)
+    assert "from Finnish to Slovak." in prompts(server)[-1]
 
 
 @pytest.mark.parametrize(

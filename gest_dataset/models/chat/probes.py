@@ -14,6 +14,7 @@ from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.gest import CHOICE, FIRST_PERSON, STORY
 from gest_dataset.measures.measure import Measure
+from gest_dataset.measures.stereoset import CONTROL_CHOICE
 from gest_dataset.probes import choice, prompts, pronouns
 from gest_dataset.probes.prompts import REFUSED, Answer, Prompt, Reading, is_refusal, without_thoughts
 from gest_dataset.statistics.masculine_rate import UNKNOWN
@@ -56,7 +57,7 @@ class ChatProbe:
         detector: GenderDetector | None,
         prompts: Sequence[Prompt],
         answers: Sequence[Answer],
-        stereotypes: Sequence[int],
+        stereotypes: Sequence[int | None],
     ) -> pa.Table:
         """A row for each prompt with the unchanged answer and its reading."""
         readings = self.read(detector, prompts, answers)
@@ -68,6 +69,7 @@ class ChatProbe:
                 "stereotype": stereotype,
                 "prompt": prompt.text,
                 "answer": answer.text,
+                "thoughts": answer.thoughts,
                 "withheld": answer.problem,
                 "tokens_in": answer.tokens_in,
                 "tokens_out": answer.tokens_out,
@@ -144,6 +146,17 @@ CHAT_PROBES: dict[str, ChatProbe] = {
         needs_parser=lambda language: False,
         config=lambda language: SOURCE if language == SOURCE else f"{language}_pairs",
         make_prompts=choice.make_prompts,
+        column="option",
+        top=20,
+    ),
+    "controls": ChatProbe(
+        measure=CONTROL_CHOICE,
+        read_wordings=partial(prompts.read_wordings, choice.PairWording, "controls.json"),
+        read=lambda _, prompts, answers: list(map(choice.read, prompts, answers)),
+        max_tokens=16,
+        needs_parser=lambda language: False,
+        config=lambda language: {"sk": "slovak_gender"}.get(language, "stereoset_control_gender"),
+        make_prompts=choice.make_control_prompts,
         column="option",
         top=20,
     ),
