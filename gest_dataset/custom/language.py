@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import regex
@@ -126,7 +127,7 @@ def language_of(
         raise ConfigError("GEST is already in English; give another language.")
     alphabet = str(tag.maximize().script or "")
     language = LANGUAGES.get(code) or Language(code, tag.display_name(), tag.to_alpha3(), script=alphabet)
-    given = {"name": name, "script": script, "family": family}
+    given: dict[str, Any] = {"name": name, "script": script, "family": family}
     language = dataclasses.replace(
         language, **{key: value for key, value in given.items() if value is not None}
     )

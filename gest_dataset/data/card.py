@@ -199,7 +199,7 @@ def card_header(title: str, languages: Sequence[str], names: Iterable[str], **va
 
 def size_category(rows: int) -> str:
     """The Hub's size category for a number of rows."""
-    return next(name for bound, name in _FACTS["sizes"].items() if rows < bound)
+    return str(next(name for bound, name in _FACTS["sizes"].items() if rows < bound))
 
 
 def hub_ids(licences: Iterable[str]) -> list[str]:

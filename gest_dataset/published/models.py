@@ -190,7 +190,7 @@ def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any])
         g_s=float(result["g_s"]),
         among=f"{kind} models in {among}",
         models={name: model.g_s for name, model in means.items()},
-        own=own and own.g_s,
+        own=own.g_s if own else None,
         d=result.get("d"),
         d_models={name: model.d for name, model in means.items() if model.d is not None},
         stronger=tuple(stronger),

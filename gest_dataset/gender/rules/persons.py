@@ -52,12 +52,7 @@ def _joined_clauses(c: Context) -> Sequence[Token]:
 def _is_wished(c: Context, others: Sequence[Token]) -> bool:
     """*Želim postati pjevačica*: an infinitive of *to be* before the noun, and a verb of the speaker."""
     before = [other for other in others if other.id < c.token.id]
-    verbs = [other for other in before if other.form in c.grammar.copula_infinitives]
-    return (
-        bool(verbs)
-        and not any(other.upos in NOUNS for other in before if other.id > verbs[-1].id)
-        and any(map(is_first_person, before))
-    )
+    return has_form(before, c.grammar.copula_infinitives) and any(map(is_first_person, before))
 
 
 def _predicates(c: Context, token: Token) -> bool:

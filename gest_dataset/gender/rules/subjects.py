@@ -239,14 +239,10 @@ def regretted(c: Context) -> bool:
     return (
         len(before) <= _MAX_REGRET
         and has_form(before, grammar.dative_pronouns)
-        and not has_form(before, grammar.other_pronouns)
         # a verb of a person, unlike the impersonal *мне кажется*
         and not any(
-            other.gender in {"Masc", "Fem"}
-            or other.number == "Plur"
-            or grammar.reporting_verbs.fullmatch(other.form)
+            other.upos == "VERB" and (other.gender in {"Masc", "Fem"} or other.number == "Plur")
             for other in before
-            if other.upos == "VERB"
         )
         and not has_form(c.others, grammar.object_pronouns)
         and not any(map(c.may_have_another_subject, c.others))
@@ -262,7 +258,6 @@ def quoting(c: Context) -> bool:
         not c.grammar.auxiliaries
         and c.start > 0
         and c.tokens[first].text in _OPENING_QUOTES
-        and not any(other.upos in {"SCONJ", *VERBS} for other in c.tokens[first : c.start])
         and not any(map(c.may_have_another_subject, c.others))
     )
 
