@@ -19,10 +19,6 @@ def run(
     output: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Detect the speaker's gender in first-person sentences: male, female or unknown, with the evidence.
-
-    [bold]--json[/bold] prints one line of JSON per sentence; [bold]--output[/bold] writes these to a file.
-    """
     from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
     from gest_dataset.gender import detect, explain
     from gest_dataset.storage import check_output_file, write_file

@@ -137,7 +137,7 @@ def entity_genders(
 
 
 def _english(word: str) -> str:
-    return re.sub(r"^\W+|['’]s$|\W+$", "", re.sub(r"^\W+|\W+$", "", word.lower()))
+    return re.sub(r"^\W+|(?:['’]s)?\W*$", "", word.lower())
 
 
 # ---- alignment ---------------------------------------------------------------------------------------------
@@ -173,7 +173,9 @@ def align(
     listed += [(word, word[3:8]) for word in numbers if word.startswith("en ")]  # not translated
     known = [numbers[a] * len(numbers) + numbers[b] for a, b in listed if a in numbers and b in numbers]
     pairs = np.array(words, dtype=int) * len(numbers) + np.array(targets, dtype=int)
-    probability, share = _train(np.array(columns), pairs, np.array(known, dtype=int), prior, len(numbers))
+    probability, share = _train(
+        np.array(columns, dtype=int), pairs, np.array(known, dtype=int), prior, len(numbers)
+    )
     score = share * np.sqrt(probability) + 0.05 * prior * np.isin(pairs, known)
     found: list[Token | None] = []
     start = 0

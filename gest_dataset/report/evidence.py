@@ -17,6 +17,8 @@ from gest_dataset.storage import json_value, read_yaml, sha256, write_json
 from gest_dataset.version import __version__
 
 _TEXTS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+_ENTRIES = ("measure", "versions", "machine", "seeds", "started", "finished", "signature")
+_DATA = {"config": "config", "language": "language", "sha256": "data_fingerprint"}
 _HASHES = ("revision", "weights", "model_settings", "tokenizer", "tokenizer_behaviour")
 _NUMBERS = ("zone_low", "zone_high", "d", "d_low", "d_high", "placebo")
 _COUNTS = ("samples", "asked", "scored", "known", "skipped", "problems")
@@ -44,12 +46,17 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
     unscored = sum((facts.get("skipped") or facts.get("problems") or {}).values())
     values = {**facts, "unscored": unscored, "known_data": manifest.config in CONFIGS}
     entry = {
+<<<<<<< HEAD
         **{name: getattr(manifest, name) for name in _FACTS},
         "data": {
             "config": manifest.config,
             "language": manifest.language,
             "sha256": manifest.data_fingerprint,
         },
+=======
+        **{name: getattr(manifest, name) for name in _ENTRIES},
+        "data": {name: getattr(manifest, entry) for name, entry in _DATA.items()},
+>>>>>>> main
         "model": {"name": manifest.model, **{name: facts[name] for name in _HASHES if name in facts}},
         "settings": settings,
         "counts": {name: facts[name] for name in _COUNTS if name in facts},
