@@ -22,7 +22,6 @@ _DATA = {"config": "config", "language": "language", "sha256": "data_fingerprint
 _HASHES = ("revision", "weights", "model_settings", "tokenizer", "tokenizer_behaviour")
 _NUMBERS = ("zone_low", "zone_high", "d", "d_low", "d_high", "placebo")
 _COUNTS = ("samples", "asked", "scored", "known", "skipped", "problems")
-_FACTS = ("measure", "versions", "machine", "seeds", "started", "finished", "signature")  # of the manifest
 _TEXT = ("sentences", "limits")  # parts of an entry that another version may word differently
 
 
@@ -46,17 +45,8 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
     unscored = sum((facts.get("skipped") or facts.get("problems") or {}).values())
     values = {**facts, "unscored": unscored, "known_data": manifest.config in CONFIGS}
     entry = {
-<<<<<<< HEAD
-        **{name: getattr(manifest, name) for name in _FACTS},
-        "data": {
-            "config": manifest.config,
-            "language": manifest.language,
-            "sha256": manifest.data_fingerprint,
-        },
-=======
         **{name: getattr(manifest, name) for name in _ENTRIES},
         "data": {name: getattr(manifest, entry) for name, entry in _DATA.items()},
->>>>>>> main
         "model": {"name": manifest.model, **{name: facts[name] for name in _HASHES if name in facts}},
         "settings": settings,
         "counts": {name: facts[name] for name in _COUNTS if name in facts},

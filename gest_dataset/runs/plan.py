@@ -62,23 +62,6 @@ def deviations(manifest: Manifest, plan: Mapping[str, Any]) -> list[str]:
     """In what a run differs from a plan, one line for each; empty if the run followed it."""
     config = plan["configs"].get(manifest.config, {})
     arguments, settings = plan["arguments"], manifest.settings
-<<<<<<< HEAD
-    entries = {  # of the run and of the plan
-        "plan": (sealed(settings.get("plan", {}))[SEAL], plan[SEAL]),
-        "model": (manifest.model, plan["model"]),
-        "data": (manifest.data_fingerprint, config.get("data_fingerprint")),
-        "gest_dataset": (manifest.versions["gest_dataset"], plan["gest_dataset"]),
-        "revision": (manifest.metadata.get("requested_revision"), arguments["revision"]),
-    }
-    entries |= {name: (settings.get(name) or None, arguments.get(name) or None) for name in _IN_SETTINGS}
-    if arguments["dtype"] != "auto":
-        entries["dtype"] = settings.get("dtype"), arguments["dtype"]
-    numbers = (arguments["templates"] or "").split(",")
-    if all(part.strip().isdecimal() for part in numbers):
-        entries["templates"] = settings.get("templates"), list(map(int, numbers))
-    actual, planned = ({name: pair[side] for name, pair in entries.items()} for side in (0, 1))
-    lines = differences(actual, planned)
-=======
     # what a plan states, and what a run has
     entries = {
         "plan": (plan[SEAL], sealed(settings.get("plan", {}))[SEAL]),
@@ -90,7 +73,6 @@ def deviations(manifest: Manifest, plan: Mapping[str, Any]) -> list[str]:
     }
     expected, actual = ({name: pair[side] for name, pair in entries.items()} for side in (0, 1))
     lines = differences(actual, expected)
->>>>>>> main
     lines = [line.replace("(existing)", "(run)").replace("(new)", "(plan)").strip() for line in lines]
     if manifest.metadata.get("stopped") and not arguments["stop_early"]:
         lines.append("it stopped early, and the plan does not say so")
