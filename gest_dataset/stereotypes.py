@@ -1,8 +1,16 @@
-"""The 16 gender stereotypes of GEST (Table 1 of Pikuliak et al., 2024)."""
+"""The 16 gender stereotypes of GEST (Table 1 of Pikuliak et al., 2024), or those of the user's own data.
 
+`GEST_STEREOTYPES` names a CSV file with the columns number, name and gender that replaces them.
+"""
+
+import csv
+import hashlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from gest_dataset.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -15,5 +23,33 @@ class Stereotype:
 
 
 GENDERS = ("female", "male")
+_MOST = 20  # the permutation test takes all choices of them
 _ENTRIES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-STEREOTYPES = {entry["id"]: Stereotype(entry["id"], entry["name"], entry["gender"]) for entry in _ENTRIES}
+
+
+def _read_table(path: Path) -> list[Stereotype]:
+    """The stereotypes in a user's table: those about women first, numbered from 1."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [(int(row["number"]), row["name"].strip(), row["gender"]) for row in csv.DictReader(file)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"GEST_STEREOTYPES: {path} needs columns number, name, gender ({error!r})."
+        ) from error
+    genders = [gender for _, _, gender in rows]
+    numbered = [number for number, _, _ in rows] == list(range(1, len(rows) + 1))
+    if not numbered or len(rows) > _MOST or {*genders} != {*GENDERS} or genders != sorted(genders):
+        raise ConfigError(
+            f"GEST_STEREOTYPES: {path} needs 2 to {_MOST} stereotypes, numbered from 1, first those whose "
+            f"gender is female, then those whose gender is male."
+        )
+    return [Stereotype(*row) for row in rows]
+
+
+_TABLE = os.environ.get("GEST_STEREOTYPES")
+_ALL = (
+    _read_table(Path(_TABLE)) if _TABLE else [Stereotype(e["id"], e["name"], e["gender"]) for e in _ENTRIES]
+)
+STEREOTYPES = {stereotype.id: stereotype for stereotype in _ALL}
+# Identifies the user's stereotypes; empty for GEST's
+OWN_TABLE = hashlib.sha256(repr(_ALL).encode()).hexdigest()[:12] if _TABLE else ""

@@ -35,7 +35,7 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import option_codes, option_positions
 from gest_dataset.statistics.gender_accuracy import STATED, STEREOTYPICAL
 from gest_dataset.statistics.masculine_rate import CONVENTIONS, LABELS
-from gest_dataset.statistics.stereotype_rate import EUROGEST, SCALES
+from gest_dataset.statistics.stereotype_rate import ALL_SCALES, EUROGEST_NORMALISED
 from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import json_value
 
@@ -100,7 +100,7 @@ class CheckedMetric(evaluate.Metric):
         columns = [
             pa.nulls(number, field.type)
             if batch[field.name] is None
-            else pa.array(_arrow_values(batch[field.name]), field.type)
+            else pa.array(checks.as_list(batch[field.name]), field.type)
             for field in self.features.arrow_schema
         ]
         if self.writer is None:
@@ -229,16 +229,6 @@ def _plain(result: dict[Any, Any] | None) -> dict[Any, Any] | None:
     }
 
 
-def _arrow_values(values: Any) -> Any:
-    """Arrays, series and tensors in a form that Arrow takes: rows of numbers as a list of arrays."""
-    if hasattr(values, "detach"):  # a tensor, whose type numpy may not have
-        return values.tolist()
-    if not hasattr(values, "__array__"):
-        return values
-    array = np.asarray(values)
-    return list(array) if array.ndim > 1 else array
-
-
 # --- the modules
 
 
@@ -326,8 +316,14 @@ class GestStereotypeRate(CheckedMetric):
         "predictions": (Value("float64"), checks.finite_array),
         "references": (Value("int32"), checks.stereotype_codes),
     }
-    options = {"scale": lambda name, value: checks.check_choice(name, value, (*SCALES, EUROGEST))}
+    options = {"scale": lambda name, value: checks.check_choice(name, value, ALL_SCALES)}
     statistic = staticmethod(statistics.stereotype_rate)
+
+    def compute(self, *, model_id: Any = None, **kwargs: Any) -> dict[str, Any] | None:
+        """`CheckedMetric.compute`; a model is scored per token for the scale that needs it."""
+        if model_id is not None and kwargs.get("scale") == EUROGEST_NORMALISED:
+            kwargs["per_token"] = True
+        return super().compute(model_id=model_id, **kwargs)
 
 
 class StereosetIcat(CheckedMetric):

@@ -23,24 +23,28 @@ from tests.support import zoo
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"] if "run" in step}
+BOARD: dict[Any, Any] = yaml.safe_load((ROOT / ".github" / "workflows" / "board.yml").read_text("utf-8"))
+BOARD_INPUTS = BOARD[True]["workflow_dispatch"]["inputs"]  # YAML reads `on` as true
+BOARD_STEPS = {step["name"]: step for step in BOARD["jobs"]["board"]["steps"] if "name" in step}
 
 
 def run_steps(
-    inputs: Mapping[str, str], folder: Path, environment: Mapping[str, str]
+    inputs: Mapping[str, str], folder: Path, environment: Mapping[str, str], workflow: bool = False
 ) -> tuple[int, str, str]:
     """Run the shell steps: the exit code, the summary and the outputs."""
-    values = {name: entry.get("default", "") for name, entry in ACTION["inputs"].items()} | dict(inputs)
+    steps, declared = (BOARD_STEPS, BOARD_INPUTS) if workflow else (STEPS, ACTION["inputs"])
+    values = {name: entry.get("default", "") for name, entry in declared.items()} | dict(inputs)
     files = {name: folder / name for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     code = 0
     for file in files.values():
         file.write_text("")
-    for name, step in STEPS.items():
-        script = folder / f"{name}.sh"
+    for name, step in steps.items():
+        script = folder.parent / f"{name}.sh"
         script.write_text(step["run"])
         given = {
             key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: values[found[1]], text)
-            for key, text in step["env"].items()
+            for key, text in step.get("env", {}).items()
         }
         variables = {**environment, **given, "PATH": path, **{key: str(file) for key, file in files.items()}}
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
@@ -50,9 +54,25 @@ def run_steps(
 
 def test_inputs_are_data() -> None:
     """No input is pasted into a script, and each is used."""
-    assert all("${{" not in step["run"] for step in STEPS.values())
+    assert all("${{" not in step["run"] for step in (*STEPS.values(), *BOARD_STEPS.values()))
     used = set(re.findall(r"inputs\.([\w-]+)", str(ACTION["runs"])))
     assert used == set(ACTION["inputs"])
+
+
+@pytest.mark.slow
+def test_the_workflow_of_the_board(tmp_path: Path, script_environment: Mapping[str, str]) -> None:
+    """A model is scored and kept on a branch; the next one joins it on the site."""
+    origin = tmp_path / "origin"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(origin)], check=True)
+    for name in ("bert", "gpt2"):
+        checkout = tmp_path / f"checkout-{name}"
+        subprocess.run(["git", "clone", "--quiet", str(origin), str(checkout)], check=True)
+        shutil.copytree(zoo.directory(name), checkout / name)
+        inputs = {"model": name, "configs": "demo_en"}
+        assert run_steps(inputs, checkout, script_environment, workflow=True)[0] == 0
+        listed = (checkout / "site" / "board.csv").read_text("utf-8")
+        assert f"/checkout-{name}/{name}," in listed
+    assert "/checkout-bert/bert," in listed
 
 
 @pytest.mark.slow

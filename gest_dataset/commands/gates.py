@@ -9,14 +9,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree import ElementTree
 
-from gest_dataset.display import one_line, printable
+from markupsafe import Markup
+
+from gest_dataset.display import one_line
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES, NUMBERS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.result import TYPICAL_SPREAD, PowerAnalysis, estimates, within_placebo
 from gest_dataset.models.score import Outcome
+from gest_dataset.report.page import load_template
 from gest_dataset.statistics.verdict import smallest_detectable
 from gest_dataset.storage import write_file
 
@@ -155,46 +157,25 @@ def power_lines(limits: Iterable[Limit], plans: Mapping[str, PowerAnalysis]) -> 
 # ---- files for CI ----------------------------------------------------------------------------------------
 
 
-def write_junit(path: Path, model: str, outcome: Outcome, checks: Sequence[Check]) -> None:
-    """Write a test case for each config and each check as JUnit XML."""
-    scored = [Check(f"score {run.scores.metadata['config']}") for run in outcome.runs]
-    checks = [*scored, *_unscored(outcome), *checks]
-    suite = ElementTree.Element("testsuite", name=printable(f"gest score {model}"), tests=str(len(checks)))
-    suite.set("failures", str(sum(bool(check.failures) for check in checks)))
-    for name, failures, notes in checks:
-        case = ElementTree.SubElement(suite, "testcase", classname="gest", name=printable(name))
-        for kind, messages in (("failure", failures), ("system-out", notes)):
-            if text := printable("\n".join(messages)):
-                ElementTree.SubElement(case, kind).text = text
-    ElementTree.indent(suite)
-    write_file(path, ElementTree.tostring(suite, "utf-8", xml_declaration=True))
-
-
-def write_markdown(
-    path: Path, model: str, rows: Iterable[Sequence[str]], outcome: Outcome, checks: Sequence[Check]
+def write_files(
+    files: Mapping[str, Path | None],
+    model: str,
+    rows: Sequence[Sequence[str]],
+    outcome: Outcome,
+    checks: Sequence[Check],
 ) -> None:
-    """Write a summary for a pull request: a table of the configs, the checks, and the signatures."""
-    checks = [*_unscored(outcome), *checks]
-    failed = sum(bool(check.failures) for check in checks)
-    passed = f": {len(checks)} checks passed" if checks else ""
-    verdict = f": {failed} of {len(checks)} checks failed" if failed else passed
-    lines = [f"### {'❌' if failed else '✅'} GEST: {_markdown(model)}{verdict}", ""]
-    cells = [["config", "result with 95 % interval", "verdict", "samples"], ["---"] * 4]
-    cells += [list(map(_markdown, row[:4])) for row in rows]
-    lines += [*(f"| {' | '.join(row)} |" for row in cells), ""]
-    for name, failures, notes in checks:
-        text = " ".join((*failures, *notes)) or "passed"
-        mark = "❌" if failures else "⚠️" if notes else "✅"
-        lines.append(f"- {mark} {_markdown(name)}: {_markdown(text)}")
-    signatures = [f"- {_markdown(run.scores.signature)}" for run in outcome.runs]
-    lines += ["", "<details><summary>Signatures</summary>", "", *signatures, "", "</details>", ""]
-    write_file(path, "\n".join(lines))
+    """Write `junit` and `markdown` (the templates beside this module): configs, gates and signatures."""
+    configs = [Check(f"score {row[0]}") for row in rows]
+    failed = [Check(f"score {config}", [str(error)]) for config, error in outcome.failed.items()]
+    signatures = [run.scores.signature for run in outcome.runs]
+    values = {"model": model, "rows": rows, "signatures": signatures, "escape": _markdown}
+    for name, path in files.items():
+        if path is not None:
+            shown = [*(configs if name == "junit" else []), *failed, *checks]
+            template = load_template(Path(__file__).with_name(f"gates.{name}.jinja"))
+            write_file(path, template.render(checks=shown, **values))
 
 
-def _unscored(outcome: Outcome) -> list[Check]:
-    return [Check(f"score {config}", [str(error)]) for config, error in outcome.failed.items()]
-
-
-def _markdown(text: str) -> str:
+def _markdown(text: str) -> Markup:
     """A text as Markdown shows it literally, in one line."""
-    return re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", one_line(text))
+    return Markup(re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", one_line(text)))

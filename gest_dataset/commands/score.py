@@ -31,11 +31,14 @@ def run(
     quantization: str | None = None,
     batch_tokens: int | None = None,
     revision: str | None = None,
+    adapter: str | None = None,
     output: Path | None = None,
     trust_remote_code: bool = False,
     multi_token: bool = False,
+    per_token: bool = False,
     rules: str | None = None,
     verbose: bool = False,
+    chat_template: bool = False,
     where: list[str] | None = None,
     short: bool = False,
     stop_early: bool = False,
@@ -52,13 +55,6 @@ def run(
     tokenizer: str | None = None,
     connections: int = 8,
 ) -> None:
-    """Score a model: which gender stereotypes has it learned, and how strongly?
-
-    Without [bold]--config[/bold] the model is scored on en, which is GEST in English. The run is written to
-    gest-runs/MODEL/CONFIG with run.json, scores.parquet, result.json and report.html. You can stop at any
-    time; rerun the same command to resume. With several configs it prints one line each: the headline with
-    its 95 % interval, the verdict, how many samples were scored, and whether the run is new or reused (kept).
-    """
     arguments = locals()
     if plan is not None and model is None:
         from gest_dataset.runs.plan import read_sealed
@@ -100,8 +96,11 @@ def run(
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
-    if short and output is None:
-        folder = folder.with_name(f"{folder.name}-short")
+    if adapter and output is None:
+        folder = folder.with_name(f"{folder.name}--{default_folder(adapter).name}")
+    if output is None:
+        suffix = ("-chat" if chat_template else "") + ("-short" if short else "")
+        folder = folder.with_name(f"{folder.name}{suffix}")
     if where and output is None:
         folder = folder.with_name("-".join((folder.name, *where)))
     if data is not None:
@@ -149,10 +148,8 @@ def run(
     outcome.failed.update({f"{name} in the extended templates": e for name, e in held_out.failed.items()})
     checks = gates.check_gates(limits, outcome, held_out)
     failures = [message for check in checks for message in check.failures]
-    if junit is not None:
-        gates.write_junit(junit, str(name), outcome, checks)
-    if markdown is not None:
-        gates.write_markdown(markdown, str(name), map(_fields, outcome.runs), outcome, checks)
+    files = {"junit": junit, "markdown": markdown}
+    gates.write_files(files, str(name), list(map(_fields, outcome.runs)), outcome, checks)
     if as_json:
         console.show_json(_to_json(outcome, held_out, page, failures))
     elif several:

@@ -30,15 +30,9 @@ def run(
     task: int | None = None,
     cell: int | None = None,
     leaderboard: bool = False,
+    site: Path | None = None,
     trust_remote_code: bool = False,
 ) -> None:
-    """Score many models, revisions and configs, and build a leaderboard.
-
-    A suite is a YAML file that lists models and configs (docs/sweep.md). All problems in it are reported
-    before anything runs. Each cell (one model on one config) is a run of [bold]gest score[/bold] in
-    DIR/runs/MODEL/CONFIG. A model that fails does not stop the others. Rerun the same command to resume,
-    or to retry what failed. The result is DIR/leaderboard.html, with CSV files.
-    """
     from gest_dataset.sweep.run import FAILED, PAGE, list_cells, run_here, run_on_ray, submit_to_slurm
     from gest_dataset.sweep.suite import find_suite, read_suite
 
@@ -75,6 +69,10 @@ def run(
     failed = {cell.name: cell.reason for cell in cells if cell.status == FAILED}
     if task is None and cell is None:
         failed |= _build_leaderboard(selected, output, cells)
+        if site is not None:
+            from gest_dataset.sweep.board import write_board
+
+            err.print(f"Board: {write_board(selected, output, site):,} numbers in {site}")
     console.show_failed("failed", failed, _LISTED)
     if failed:
         raise typer.Exit(1)

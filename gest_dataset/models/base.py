@@ -1,7 +1,7 @@
 """The settings of a run, and what a model is asked for and returns, loaded here or behind a server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gest_dataset.errors import SettingError
@@ -19,7 +19,7 @@ Model: TypeAlias = "LoadedModel | ServedModel"
 
 CONNECTIONS, CHAT_CONNECTIONS = 8, 32  # parallel requests to a server
 # Settings of loaded models only, and of served ones only
-_LOADED = ("revision", "batch_tokens", "null", "device_map", "quantization")
+_LOADED = ("adapter", "revision", "batch_tokens", "null", "device_map", "quantization")
 _SERVED = ("tokenizer", "connections")
 
 
@@ -33,9 +33,11 @@ class Settings(Options):
         short: Score the short form: 40 samples of each stereotype, the same ones on every machine.
         stop_early: Score samples in a stratified random order until the verdict is known.
         gates: With `stop_early`, numbers and their limits, which have to be decided instead of the verdict.
+        chat_template: Score texts as the assistant's answers in the model's chat format (causal models).
         null: The number of random baselines: copies of the model with fresh weights.
         device_map: "auto" or a table, to spread a large model over all devices (docs/devices.md).
         quantization: "8bit" or "4bit".
+        adapter: The Hub id or folder of an adapter (LoRA, …) to add to the model.
         endpoint: The address of a server (docs/endpoints.md).
         tokenizer: The Hub id or folder of a served model's tokenizer (default: the model's name).
         connections: The number of parallel requests to a server.
@@ -47,6 +49,7 @@ class Settings(Options):
     short: bool = False
     stop_early: bool = False
     gates: tuple[tuple[str, float], ...] = ()
+    chat_template: bool = False
     batch_tokens: int | None = None
     null: int = 0
     device: str = "auto"
@@ -55,6 +58,7 @@ class Settings(Options):
     trust_remote_code: bool = False
     device_map: str | Mapping[str, Any] | None = None
     quantization: str | None = None
+    adapter: str | None = None
     endpoint: str | None = None
     tokenizer: str | None = None
     connections: int = CONNECTIONS
@@ -68,6 +72,8 @@ class Settings(Options):
                 raise SettingError(f"{name}={value} is too small: use {least} or more.")
         if self.short and self.limit is not None:
             raise SettingError("short and limit both choose samples: leave one of them out.")
+        if self.chat_template and self.rules:
+            raise SettingError("rules and chat_template exclude each other: leave one of them out.")
         kind, unused = ("loaded", _LOADED) if self.endpoint else ("served", _SERVED)
         defaults = {field.name: field.default for field in fields(self)}
         for name in unused:
@@ -107,6 +113,15 @@ class Sampling:
     repeats: int = 1
     max_tokens: int = 32
     top: int = 0  # likeliest first tokens to return
+    enable_thinking: bool | None = None  # None: as the model does by default
+    reasoning_effort: str | None = None
+
+    @property
+    def thinks(self) -> bool:
+        return bool(self.enable_thinking) or self.reasoning_effort not in (None, "none")
+
+    def described(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def run_signature(metadata: Mapping[str, Any], **parts: Any) -> str:

@@ -27,7 +27,7 @@ TEXTS = (
 
 def fingerprint(model: Any, tokenizer: Any) -> dict[str, str]:
     settings = {name: value for name, value in model.config.to_dict().items() if name not in _IGNORED}
-    weights = weights_hash(_named_weights(model))
+    weights = model_hash(model)
     return {"weights": weights, "model_settings": _sha256(settings), **tokenizer_fingerprint(tokenizer)}
 
 
@@ -41,6 +41,11 @@ def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:
     state = json.loads(tokenizer.backend_tokenizer.to_str())
     del state["truncation"], state["padding"]  # every call changes them
     return {"tokenizer": _sha256(state), "tokenizer_behaviour": _sha256(tokenizer_behaviour(tokenizer))}
+
+
+def model_hash(model: Any) -> str:
+    """The hash of all weights of a model."""
+    return weights_hash(_named_weights(model))
 
 
 def weights_hash(weights: Iterable[tuple[str, torch.Tensor]]) -> str:

@@ -2,8 +2,6 @@
 
 import copy
 import hashlib
-import signal
-import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +18,7 @@ from gest_dataset.errors import ModelError, SettingError, convert_errors, descri
 from gest_dataset.models import device as devices
 from gest_dataset.models import distributed, identity, pretrained
 from gest_dataset.models.base import LogProbs, Sampling, Settings
+from gest_dataset.models.chat import template
 from gest_dataset.models.forward_passes import MIXED, LanguageModelScorer, NextSentenceScorer, Scorer
 from gest_dataset.models.inference import compute_log_probs
 from gest_dataset.models.packed_linear import is_faster, packable_layers
@@ -30,7 +29,7 @@ from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
-_TEMPLATE_SECONDS = 10.0  # for one prompt; a template may loop
+_kept: dict[Any, Any] | None = None  # see `keep_base`
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
 
@@ -61,6 +60,7 @@ class LoadedModel:
     from_hub: bool = False
     requested_revision: str | None = None
     quantization: str | None = None
+    adapter: str | None = None
     baseline_seed: int = 0
     notes: tuple[str, ...] = ()
     load_float32: "Callable[[], LoadedModel] | None" = None
@@ -80,7 +80,7 @@ class LoadedModel:
             "batch_tokens": self._budget(batch_tokens),
             "attention": getattr(self.model.config, "_attn_implementation", None),
             **({"spread": True} if devices.spans_devices(self.model) else {}),  # the last digits differ
-            **({"quantization": self.quantization} if self.quantization else {}),
+            **self._variant(),
             **({"chat_template": self.tokenizer.chat_template} if chat else {}),
             **({"generation": identity.generation_settings(self.model)} if chat else {}),
         }
@@ -92,8 +92,13 @@ class LoadedModel:
             "device": self.device.type,
             "parameters": self.model.num_parameters(),
             "toy": bool(getattr(self.model.config, "gest_toy", False)),
-            **({"quantization": self.quantization} if self.quantization else {}),
+            **self._variant(),
         }
+
+    def _variant(self) -> dict[str, str]:
+        """The adapter and the quantisation, if any."""
+        variant = {"adapter": self.adapter, "quantization": self.quantization}
+        return {name: value for name, value in variant.items() if value}
 
     def reader(self, probe: Probe, rules: frozenset[str]) -> ProbeTokenizer:
         return make_probe_tokenizer(self.tokenizer, self.model, self.kind, rules)
@@ -111,10 +116,10 @@ class LoadedModel:
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
         """Completions of the prompts by the model's own chat template, in batches, the longest first."""
         ids: dict[Prompt, list[int]] = {}
-        encode = partial(self.tokenizer.apply_chat_template, add_generation_prompt=True, return_dict=True)
+        options = template.thinking_options(self.tokenizer, self.name, sampling)
         for prompt in prompts:
-            with convert_errors(partial(_template_error, self.name)), _time_limit(_TEMPLATE_SECONDS):
-                ids[prompt] = list(encode([{"role": "user", "content": prompt.text}])["input_ids"])
+            messages = [{"role": "user", "content": prompt.text}]
+            ids[prompt] = template.render(self.tokenizer, self.name, messages, **options)
         longest = max(map(len, ids.values()), default=0)
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if positions and longest + sampling.max_tokens > positions:
@@ -157,9 +162,9 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
     """
     settings = settings or Settings()
     if not isinstance(model, tuple):
-        loaded = _load(_checked_name(model), settings, next_sentence)
-    elif settings.device_map is not None or settings.quantization is not None:
-        raise SettingError("device_map and quantization apply to models loaded by name, not to objects.")
+        loaded = _load_with_adapter(_checked_name(model), settings, next_sentence)
+    elif (settings.device_map, settings.quantization, settings.adapter) != (None, None, None):
+        raise SettingError("device_map, quantization and adapter apply to models by name, not to objects.")
     else:
         loaded = _wrap_objects(model, settings)
     if loaded.kind == NSP and (labels := loaded.model.config.num_labels) != 2:
@@ -168,6 +173,62 @@ def load_model(model: Any, settings: Settings | None = None, next_sentence: bool
         return loaded  # it would hardly fit into memory in float32
     in_float32 = replace(settings, dtype="float32")
     return replace(loaded, load_float32=partial(load_model, model, in_float32, next_sentence))
+
+
+@contextmanager
+def keep_base() -> Iterator[None]:
+    """Keep the base of an adapter loaded, for the next adapter."""
+    global _kept
+    _kept = {}
+    try:
+        yield
+    finally:
+        _kept = None
+
+
+def _base_of(name: str, settings: Settings) -> tuple[str, Settings, pretrained.Adapter | None]:
+    """The name of the model to load, its settings, and the adapter to add (`settings.adapter`, or `name`)."""
+    if settings.adapter is not None:
+        return name, settings, pretrained.open_adapter(pretrained.normalized_name(settings.adapter))
+    if pretrained.gguf_path(name) or not pretrained.is_adapter(name, settings.revision):
+        return name, settings, None
+    adapter = pretrained.open_adapter(name, settings.revision)
+    if not (base := adapter.config.get("base_model_name_or_path")):
+        raise ModelError(f"The adapter {name!r} does not name its base: use gest score BASE --adapter {name}")
+    return base, replace(settings, revision=adapter.config.get("revision")), adapter
+
+
+def _load_with_adapter(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
+    """The model of a name, with its adapter if there is one."""
+    base, placed, adapter = _base_of(name, settings)
+    if adapter is None:
+        return _load(base, placed, next_sentence)
+    key = (base, placed.revision, placed.dtype, next_sentence)
+    loaded: LoadedModel
+    loaded, wrapped, weights = (_kept or {}).pop(key, (None, None, ""))
+    # some adapters change the base
+    if wrapped is None or identity.model_hash(wrapped.base_model.unload()) != weights:
+        loaded = _load(base, placed, next_sentence)
+        weights = "" if _kept is None else identity.model_hash(loaded.model)
+    wrapped = pretrained.add_adapter(loaded.model, adapter)
+    if _kept is not None and not _kept:
+        _kept[key] = loaded, wrapped, weights
+    tokenizer = loaded.tokenizer
+    if (adapter.folder / "tokenizer.json").exists():
+        with convert_errors(partial(_unloadable, adapter.name)):
+            tokenizer = from_pretrained(transformers.AutoTokenizer, adapter.folder)
+            _check_tokenizer(tokenizer, loaded.model.config, adapter.name)
+    alone = adapter.name == name
+    return replace(
+        loaded,
+        model=wrapped.get_base_model(),
+        tokenizer=tokenizer,
+        name=name if alone else f"{loaded.name}+{adapter.name}",
+        revision=None if alone else loaded.revision,
+        from_hub=False,
+        requested_revision=settings.revision,
+        adapter=adapter.identity,
+    )
 
 
 def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
@@ -234,7 +295,7 @@ def name_and_kind(model: Any, settings: Settings | None = None) -> tuple[str, st
     """A model's name and its kind according to its configuration, without loading the weights."""
     if not isinstance(model, tuple):
         name = _checked_name(model)
-        return name, _read_config(name, settings or Settings())[2]
+        return name, _read_config(*_base_of(name, settings or Settings())[:2])[2]
     classes = [cls.__name__ for cls in type(model[0]).__mro__]
     name = pretrained.normalized_name(getattr(model[0].config, "_name_or_path", "") or classes[0])
     return name, _kind_of(name, classes)
@@ -274,10 +335,6 @@ def _unloadable(name: str, error: BaseException) -> ModelError:
     )
 
 
-def _template_error(name: str, error: BaseException) -> ModelError:
-    return ModelError(f"The chat template of {name!r} does not work: {describe_error(error)}.")
-
-
 def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
     """Require character offsets, a vocabulary, and an embedding for every token of it."""
     if not getattr(tokenizer, "is_fast", False):
@@ -315,25 +372,6 @@ def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str
     shown = architectures[0] if architectures else config.model_type
     problem = f"{name!r} ({shown}) is not a masked, causal, encoder-decoder or next-sentence model"
     raise ModelError(f"{problem}. Load a model object with AutoModelForMaskedLM or a similar class.")
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt a block of Python code after some time; only in the main thread, which gets signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"it takes more than {seconds:g} seconds")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
@@ -380,7 +418,7 @@ def _generate_batch(
     answers = []
     for row, sequence, top in zip(ids, output.sequences.tolist(), tops, strict=True):
         generated = sequence[longest:]
-        text = tokenizer.decode(generated, skip_special_tokens=True)
+        text = template.decode_answer(tokenizer, row, generated)
         length = sum(token != padding for token in generated)
         answers.append(Answer(text, len(row), length, "" if text.strip() else EMPTY, top))
     return answers

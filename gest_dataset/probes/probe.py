@@ -19,6 +19,7 @@ class Options:
 
     templates: Sequence[int] | str | Path | None = None
     multi_token: bool = False
+    per_token: bool = False
     cs: bool | None = None
     intersentence: str = "auto"
     rules: tuple[str, ...] = ()

@@ -18,8 +18,10 @@ _REFUSALS = re.compile(
     r"|i (?:cannot|(?:can|won)['’]t))\b",
     re.IGNORECASE,
 )
-# Tags around the thoughts of reasoning models; the first may be at the end of the prompt
-_THINK, _END_THINK = (re.compile(tag, re.IGNORECASE) for tag in ("<think>", "</think>"))
+# Tags around the thoughts of reasoning models; the first may be at the end of the prompt. The last ones are
+# what is left of gpt-oss's tokens in a text.
+_THINK = re.compile(r"<(?:seed:)?think(?:ing)?>|\[THINK\]|^analysis(?=[A-Z])", re.IGNORECASE)
+_END_THINK = re.compile(r"</(?:seed:)?think(?:ing)?>|\[/THINK\]|assistantfinal", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Prompt:
 class Answer:
     """A model's answer, unchanged; `problem` is why there is none.
 
-    `top` are the likeliest first tokens with ln P, if they were requested and returned.
+    `top` are the likeliest first tokens with ln P, if they were requested and returned. `thoughts` are those
+    that a server returns apart from the answer.
     """
 
     text: str
@@ -44,6 +47,7 @@ class Answer:
     tokens_out: int
     problem: str = ""
     top: tuple[tuple[str, float], ...] = ()
+    thoughts: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Reading:
 def without_thoughts(answer: Answer) -> Answer:
     """The answer without what a reasoning model thought; one that never stopped thinking was cut off.
 
+    The first tokens of such an answer are those of the thoughts.
+
     >>> without_thoughts(Answer("<think>(a) or (b)?</think> (b)", 9, 9)).text
     '(b)'
     >>> without_thoughts(Answer("<think>(a) would be", 9, 9)).problem
@@ -72,8 +78,14 @@ def without_thoughts(answer: Answer) -> Answer:
     """
     text = _THINK.split(_END_THINK.split(answer.text)[-1])[0]
     if text == answer.text:
-        return answer
-    return replace(answer, text=text.strip(), problem=answer.problem or ("" if text.strip() else CUT))
+        return replace(answer, top=()) if answer.thoughts else answer
+    problem = answer.problem or ("" if text.strip() else CUT)
+    return replace(answer, text=text.strip(), problem=problem, top=())
+
+
+def has_thoughts(text: str) -> bool:
+    """Whether there are tags of thoughts in a text."""
+    return bool(_THINK.search(text) or _END_THINK.search(text))
 
 
 def is_refusal(text: str) -> bool:

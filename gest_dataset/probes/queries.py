@@ -303,15 +303,20 @@ def spanned_contrast(
     return _pair(queries, lambda values: (float(values[0].sum() - values[1].sum()) / number,))
 
 
-def log_likelihood_contrast(tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens) -> Sample:
-    """ln P(masculine sentence) - ln P(feminine one), from the first token that differs."""
+def log_likelihood_contrast(
+    tokenizer: ProbeTokenizer, masculine: Tokens, feminine: Tokens, per_token: bool = False
+) -> Sample:
+    """ln P(masculine sentence) - ln P(feminine one), from the first token that differs.
+
+    With `per_token`, each is divided by its number of tokens from there on.
+    """
     pairs = zip(masculine.ids, feminine.ids, strict=False)
     first = next((i for i, (a, b) in enumerate(pairs) if a != b), None)
     if first is None:
         raise SkipSampleError("the two variants have the same tokens")
     check_compared(masculine, feminine)
     queries = tuple(continuation(tokenizer, tokens, first) for tokens in (masculine, feminine))
-    return Sample(queries, sum_difference)
+    return Sample(queries, mean_difference if per_token else sum_difference)
 
 
 def mean_difference(values: Sequence[Values]) -> Score:

@@ -91,7 +91,7 @@ class ProbeTokenizer:
     vocabulary: int | None
     unknown: frozenset[int]
     mask_id: int | None = None
-    start_id: int | None = None
+    start: tuple[int, ...] = ()  # put before texts without a special token in front
     end_id: int | None = None
     reserved: str | None = None
     sentinels: tuple[int, ...] = ()
@@ -133,13 +133,13 @@ class ProbeTokenizer:
             raise SkipSampleError(f"token id {max(ids)} is outside the vocabulary of {self.vocabulary}")
 
     def with_start(self, tokens: Tokens) -> tuple[tuple[int, ...], int]:
-        """The ids after a start token, and the number of added tokens.
+        """The ids after the start (a start token, or that of a chat), and the number of added tokens.
 
         A special token that the tokenizer puts first is a start token as well.
         """
-        if self.start_id is None or tokens.special[:1] == (True,):
+        if tokens.special[:1] == (True,):
             return tokens.ids, 0
-        return (self.start_id, *tokens.ids), 1
+        return (*self.start, *tokens.ids), len(self.start)
 
 
 def start_token(tokenizer: Any) -> tuple[str, int] | None:
@@ -174,7 +174,7 @@ def make_probe_tokenizer(
         unknown=unknown_token_ids(tokenizer),
         mask_id=tokenizer.mask_token_id if kind == "masked" else None,
         reserved={"masked": tokenizer.mask_token, "seq2seq": "<extra_id_"}.get(kind),
-        start_id=start[1] if start else None,
+        start=start[1:] if start else (),
         end_id=tokenizer.eos_token_id,
         sentinels=known if kind == "seq2seq" else (),
         decoder_start_id=model.config.decoder_start_token_id if kind == "seq2seq" else None,

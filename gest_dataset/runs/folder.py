@@ -29,10 +29,11 @@ import pyarrow.parquet as pq
 from gest_dataset import storage
 from gest_dataset.cache import ResponseCache, owner_of
 from gest_dataset.data.folder import read_parquet, write_parquet
-from gest_dataset.errors import DataError, OutputError
+from gest_dataset.errors import ConfigError, DataError, OutputError
 from gest_dataset.measures.result import is_decided
 from gest_dataset.runs.manifest import DONE, MANIFEST, RESULT, RUNNING, Manifest, differences, read_manifest
 from gest_dataset.statistics.bootstrap import DRAWS, SEED
+from gest_dataset.stereotypes import OWN_TABLE
 from gest_dataset.storage import CHOOSE, json_value, parse_json, sha256, write_json
 from gest_dataset.version import __version__
 
@@ -215,7 +216,6 @@ def open_run(
 
 
 def _has_table_of(path: Path, manifest: Manifest) -> bool:
-    """Whether the table in a folder is of this run."""
     try:
         facts = json.loads(pq.read_metadata(path / manifest.table).metadata[b"gest"])
     except (OSError, ValueError, LookupError, TypeError):  # pyarrow's errors are ValueErrors
@@ -300,6 +300,8 @@ def read_run(path: str | Path) -> Run:
     command = shlex.join(manifest.command)
     if not manifest.done:
         raise OutputError(f"The run in {path} is not finished. Resume it with: {command}")
+    if manifest.settings.get("stereotypes", "") != OWN_TABLE:
+        raise ConfigError(f"The run in {path} has other stereotypes: set or unset GEST_STEREOTYPES.")
     try:
         contents = {name: storage.read_bytes(path / name) for name in (manifest.table, RESULT)}
         for name, content in contents.items():

@@ -14,7 +14,9 @@ All of them are sums of means of ln r, reported on one of three scales. A fourth
     g_s = q_m / q_f
 
 A share is at most 1, so this g_s saturates: it is near 1 for a model that always prefers the masculine text,
-whatever its ratios are.
+whatever its ratios are. `eurogest_normalised` is the same as EuroGEST's code computes it since March 2026:
+ln P of each text is divided by its number of tokens (the option `per_token`), so that r is a quotient of
+probabilities per token, and stereotypes with fewer than ten samples have no q_i.
 
 WinoBias: q_m and q_f are geometric means of r over male and female occupations, g_s = q_m / q_f (eq. 5).
 
@@ -63,7 +65,9 @@ SCALES: dict[str, Callable[[float], float]] = {
     # e to the mean of log10 r, as printed in the final version
     "published": lambda x: exp(x / LN10),
 }
-EUROGEST = "eurogest"
+EUROGEST, EUROGEST_NORMALISED = "eurogest", "eurogest_normalised"
+ALL_SCALES = (*SCALES, EUROGEST, EUROGEST_NORMALISED)
+_LEAST_NORMALISED = 10  # samples of a stereotype
 RATES = {"q_f": FEMALE, "q_m": MALE, "g_s": MALE_MINUS_FEMALE}
 _WINOBIAS_RATES = {"q_m": np.array([0.0, 1.0]), "q_f": np.array([1.0, 0.0]), "g_s": np.array([-1.0, 1.0])}
 
@@ -91,17 +95,21 @@ def stereotype_rate(
     draws: int = DRAWS,
     seed: int = SEED,
 ) -> dict[str, Any]:
-    """Stereotype rates from ln P(w_m) - ln P(w_f) and the stereotype of each sample.
+    """Stereotype rates from ln P(w_m) - ln P(w_f) (per token for `eurogest_normalised`) and the stereotypes.
 
     Samples of a unit are resampled together. `g_s_spread` is the standard deviation within stereotypes of
     ln r (log10 r on the log10 scales; shares divided by their mean (q_f + q_m) / 2 on EuroGEST's). `d` is of
     the same values: on EuroGEST's scale the difference of the mean shares in standard deviations.
     """
-    checks.check_choice("scale", scale, (*SCALES, EUROGEST))
+    checks.check_choice("scale", scale, ALL_SCALES)
     unit_codes = checks.unit_codes(units, predictions=predictions, references=references)
     ratios = checks.finite_array("predictions", predictions)
     stereotypes = checks.stereotype_codes("references", references)
-    of_shares = scale == EUROGEST
+    if scale == EUROGEST_NORMALISED:
+        used = np.bincount(stereotypes, minlength=len(STEREOTYPES))[stereotypes] >= _LEAST_NORMALISED
+        ratios, stereotypes = ratios[used], stereotypes[used]
+        unit_codes = None if unit_codes is None else unit_codes[used]
+    of_shares = scale not in SCALES
     values = special.expit(ratios) if of_shares else ratios
     # a bound of a mean of shares is itself a share
     report = (lambda mean: min(max(mean, 0.0), 1.0)) if of_shares else SCALES[scale]
@@ -109,7 +117,7 @@ def stereotype_rate(
     columns = np.column_stack([values, squares])
     resamples = resample(columns, stereotypes, len(STEREOTYPES), unit_codes, draws, seed)
     means = [first_column(row) for row in np.eye(len(STEREOTYPES))]
-    result: dict[str, Any] = resamples.list_entries("q", means, report)
+    result: dict[str, Any] = {"scale": scale, **resamples.list_entries("q", means, report)}
     rates, differences = families(resamples, means)
     for end, limits in zip(("low", "high"), bounds(rates), strict=True):
         result[f"q_simultaneous_{end}"] = [report(limit) for limit in limits.tolist()]
@@ -121,7 +129,7 @@ def stereotype_rate(
     if of_shares:
         result |= resamples.entries("g_s", LN_QUOTIENT, exp)
     level = (result["q_f"] + result["q_m"]) / 2 or math.nan
-    spread_unit = {"ratio": 1.0, EUROGEST: level}.get(scale, LN10)
+    spread_unit = level if of_shares else {"ratio": 1.0}.get(scale, LN10)
     result["g_s_spread"] = bootstrap.deviation_of_squares(squares, stereotypes) / spread_unit
     result["g_s_permutation_p"] = permutation_p(rates.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])

@@ -34,7 +34,7 @@ from gest_dataset.errors import (
     import_extra,
 )
 from gest_dataset.measures import measure_of
-from gest_dataset.models.loading import name_and_kind
+from gest_dataset.models.loading import keep_base, name_and_kind
 from gest_dataset.models.pretrained import gguf_path
 from gest_dataset.models.score import score_configs, suitable_configs
 from gest_dataset.probes.options import effective_options
@@ -74,8 +74,10 @@ Engine = Callable[[Iterable[Job], Work], Iterator[list[Cell]]]  # runs jobs, and
 
 def run_here(jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
     """Run one job after the other in this process."""
-    for job in jobs:
-        yield work(job, "cpu" if job[0].model.gpus == 0 else "auto")
+    for _, of_model in groupby(jobs, lambda job: job[0].model.model):
+        with keep_base():  # for its adapters
+            for job in of_model:
+                yield work(job, "cpu" if job[0].model.gpus == 0 else "auto")
         torch.cuda.empty_cache()
 
 
@@ -100,7 +102,7 @@ def list_cells(suite: Suite, folder: Path) -> list[Cell]:
 
 
 def _kind_of(model: SuiteModel) -> str:
-    return "causal" if model.endpoint else name_and_kind(model.model, model)[1]
+    return "causal" if model.endpoint else model.kind or name_and_kind(model.model, model)[1]
 
 
 def seconds_per_sample(cells: Iterable[Cell], folder: Path | None) -> float | None:
@@ -169,16 +171,17 @@ def _is_done(model: SuiteModel, config: str, kind: str, folder: Path) -> bool:
     actual = {
         "null": 0,
         **manifest.settings,
+        "chat_template": "chat_template" in manifest.settings,
         "model": manifest.model,
         "data": manifest.data_fingerprint,
         "gest_dataset": manifest.versions["gest_dataset"],
         "revision": manifest.metadata["requested_revision"],
     }
     file = gguf_path(model.model)
-    names = ("revision", "endpoint", "limit", "null", "quantization")
+    names = ("revision", "endpoint", "limit", "null", "quantization", "chat_template")
     # what the suite leaves open is as in the run
     expected = {
-        "model": model.model if file is None else file.name,
+        "model": "+".join(filter(None, (model.model if file is None else file.name, model.adapter))),
         "data": fingerprint_of(config),
         "gest_dataset": __version__,
         "templates": [number for number in probe.query_builders(actual["kind"], model) if number],

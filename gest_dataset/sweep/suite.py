@@ -21,15 +21,16 @@ from gest_dataset.runs.folder import default_folder
 from gest_dataset.storage import parse_yaml, read_bytes
 
 PAPERS = Path(__file__).parent / "papers"
+_BOARD = PAPERS.with_name("published.yaml")
 _CONSENT = "trust_remote_code"  # comes from the command line only
 # Keys that apply only to a loaded model, and only to a served one
 LOADED_ONLY = (
-    *("revisions", "checkpoints", "gpus", "memory", "dtype", "quantization", "batch_tokens", "null"),
-    _CONSENT,
+    *("revisions", "checkpoints", "adapters", "gpus", "memory"),
+    *("dtype", "quantization", "batch_tokens", "null", _CONSENT),
 )
 _SERVED_ONLY = ("tokenizer", "connections")
 # Fields of a model that a suite cannot set, and the YAML types of keys that have another type in Python
-_DERIVED = ("name", "family", "revision", "step", "device", "device_map", "plan", _CONSENT)
+_DERIVED = ("name", "revision", "step", "adapter", "device", "device_map", "plan", _CONSENT)
 _TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
 
 
@@ -58,12 +59,15 @@ class SuiteModel(Settings):
     label: str | None = None
     revisions: list[str] = field(default_factory=list)
     checkpoints: bool = False
+    adapters: list[str] = field(default_factory=list)
     gpus: int | None = None  # None: one if available
     cpus: int = 1
     memory: int | str = 0
     configs: str | list[str] = ""
+    size: int | float | None = None  # in millions of parameters, for the board
+    kind: str = ""  # stated kinds are not read from the Hub
     name: str  # of the model's folder
-    family: str  # groups the checkpoints of one model
+    family: str  # groups the checkpoints of one model, or the models of a family
     step: int | None = None  # the training step of a checkpoint
 
     @property
@@ -103,6 +107,7 @@ def find_suite(name: str) -> Path:
     if path.is_file():
         return path
     built_in = {f"{PAPERS.name}/{file.name}": file for file in sorted(PAPERS.glob("*.yaml"))}
+    built_in[_BOARD.stem] = _BOARD
     for short, file in built_in.items():
         if name in (short, file.name, file.stem):
             return file
@@ -157,7 +162,7 @@ def _check_keys(content: Mapping[Any, Any], types: Mapping[str, Any]) -> None:
 
 
 def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteModel]:
-    """Return one model for each revision or checkpoint of an entry."""
+    """Return one model for each revision, checkpoint or adapter of an entry."""
     entry = {**defaults, **own}
     unused = LOADED_ONLY if "endpoint" in entry else _SERVED_ONLY
     if wrong := [key for key in unused if key in own]:
@@ -183,6 +188,10 @@ def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteMo
         variants.sort(key=lambda variant: variant["step"])
         if not variants:
             raise ConfigError(f"{entry['model']} has no folders checkpoint-NUMBER")
-    models = [SuiteModel(**{**entry, "family": family, **each}) for each in variants or [{"name": family}]]
+    for adapter in entry.get("adapters", []):
+        path = Path(adapter).expanduser()
+        own = {"name": f"{family}--{default_folder(adapter).name}"}
+        variants.append({**own, "adapter": str(path.resolve()) if path.exists() else adapter})
+    models = [SuiteModel(**{"family": family, **entry, **each}) for each in variants or [{"name": family}]]
     _ = models[0].selected, resolve_placement(models[0].placed("cpu"))  # errors for unknown names
     return models

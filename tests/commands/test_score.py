@@ -237,7 +237,7 @@ def test_files_for_ci(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     assert text.startswith("### ❌ GEST: bert: 3 of 4 checks failed\n")
     run = read_run("run/demo_en")
     assert f"| demo\\_en | g\\_s {format_number(run.result['result']['g_s'])} " in text
-    assert "- ❌ score en: The mirror lacks \\<\\|a\\_file\\|\\>.\n" in text
+    assert "- ❌ score en: The mirror lacks \\<\\|a\\_file\\|\\>. \n" in text
     assert "- ✅ --fail-above g\\_s=9: passed\n" in text
     assert text.count("\n- ❌ ") == 3
     assert gest(*command[:3], "demo_en", *command[4:-1], "one", *files).returncode == 0

@@ -21,6 +21,7 @@ import pytest
 import gest_dataset
 from gest_dataset.data.rows import rows_of
 from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED
+from gest_dataset.statistics import sequential
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.support.chats import MODEL, Mind, chatting, planted, prompts
 
@@ -41,6 +42,17 @@ for output in [*outputs, ModelOutput()]:
     state = TaskState("m", "1", 1, "(a) he (b) she (c) neither", [], output=output, metadata=prompt)
     score = asyncio.run(option()(state, Target("")))
     print(json.dumps([score.value, score.answer, score.metadata["problem"]]))
+"""
+
+# Inspect stops at the first look that is clear; with so few sentences, the first look has to be earlier
+_STOPPED = """
+import sys
+from inspect_ai import eval
+from gest_dataset.statistics import sequential
+
+sequential.FIRST_LOOK = int(sys.argv[2])
+given = {"log_format": "json", "display": "none", "max_connections": 3}
+eval("gest_dataset/gest_choice", model=sys.argv[1], task_args={"stop_early": True}, **given)
 """
 
 
@@ -137,6 +149,29 @@ def test_repeats_are_epochs_and_answers_of_none_are_no_rate(inspect: Callable[..
     found = metrics(log)
     assert found["unreadable"] == 1
     assert math.isnan(found["stereotype_rate"])
+
+
+@pytest.mark.slow
+def test_an_early_stop_has_the_intervals_of_ask(
+    inspect: Callable[..., Any], genders: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The protocol of Inspect: further samples are not asked, and those after the last look do not count."""
+    look = 32
+    monkeypatch.setattr(sequential, "FIRST_LOOK", look)
+    with chatting(planted(genders, follows=0, bias=1, refused=0)) as server:
+        answers = gest_dataset.ask(MODEL, endpoint=server.url, stop_early=True)
+        server.requests.clear()
+        variables = {"LOCAL_API_KEY": "none", "LOCAL_BASE_URL": f"{server.url}/v1"}
+        done, log = inspect("-c", _STOPPED, f"openai-api/local/{MODEL}", str(look), **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert answers.metadata["stopped"]["samples"] == look
+    stopped = log["results"]["early_stopping"]
+    assert stopped["metadata"] == {"sentences": look}
+    assert len(log["samples"]) + len(stopped["early_stops"]) == 12 * len(rows_of("en"))
+    assert len(log["samples"]) < 12 * (look + 3)
+    result, found = answers.result(), metrics(log)
+    for name in ("stereotype_rate", "stereotype_rate_low", "stereotype_rate_high"):
+        assert found[name] == pytest.approx(result[name])
 
 
 @pytest.mark.slow

@@ -403,7 +403,7 @@ UNDEFINED: dict[str, list[dict[str, Any]]] = {
     ],
     "gest_stereotype_rate": [
         {"predictions": [1.0, 2.0], "references": [1, 9], "scale": scale}
-        for scale in ("ratio", "log10", "published", "eurogest")
+        for scale in ("ratio", "log10", "published", "eurogest", "eurogest_normalised")
     ],
     "gest_control_bias": [{"predictions": [[0.0, 1.0, 2.0, 4.0]]}, {"cs": [[0.5, None]]}],
     "stereoset_icat": [{"predictions": [[0.1, 0.2, 0.3]], "references": ["a"]}],

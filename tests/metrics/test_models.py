@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
-from datasets import Dataset, load_dataset
+from datasets import Dataset, concatenate_datasets, load_dataset
 
 import gest_dataset
 from gest_dataset import statistics
@@ -16,7 +17,7 @@ from gest_dataset.errors import ConfigError
 from gest_dataset.measures import MEASURES
 from gest_dataset.measures.result import compute_result
 from tests.metrics.test_metrics import judged, rounded
-from tests.support import zoo
+from tests.support import naive, zoo
 
 NO_ROWS = Dataset.from_dict({})
 
@@ -123,3 +124,25 @@ def test_scales_and_templates_of_a_model() -> None:
         rows["log_ratio"].to_pylist(), rows["stereotype"].to_pylist(), "log10"
     )
     assert rounded(result["by_template"][3]) == judged("gest_stereotype_rate", direct, scale="log10")
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_eurogest_normalised_scores_per_token() -> None:
+    """The numbers of an independent computation: shares of per-token probabilities, ten samples or none."""
+    data = load_dataset("gest", "sk_pairs", split="test")
+    rows = concatenate_datasets([data] * 12).map(lambda row, i: {"id": str(i)}, with_indices=True)
+    model, tokenizer = zoo.load("gpt2")
+    reader = naive.Reader(model, tokenizer, "causal")
+    found = naive.answer(naive.per_token, reader, data)
+    shares: dict[int, list[float]] = {}
+    for row in data:
+        if (value := found[row["id"]]) is not None:
+            m, f = math.exp(value), 1.0
+            shares.setdefault(row["stereotype"], []).append(m / (m + f))
+    result = evaluate.load("gest_stereotype_rate").compute(
+        model_id=(model, tokenizer), config=rows, device="cpu", scale="eurogest_normalised"
+    )
+    wanted = [shares.get(number) for number in range(1, 17)]
+    assert result["scale"] == "eurogest_normalised"
+    assert result["q"] == [some and pytest.approx(sum(some) / len(some), abs=1e-6) for some in wanted]
+    assert any(wanted)

@@ -85,6 +85,9 @@ PROBES = (
         {"multi_token": True},
         GEST_LABELS,
     ),
+    Probe(
+        "pairs-sk-per-token", "sk_pairs", naive.per_token, 25, ("causal",), {"per_token": True}, GEST_LABELS
+    ),
     Probe("winobias", "winobias_type1_dev", naive.winobias, 9, labels=("template", "occupation_gender")),
     quadruplets("control-race", "stereoset_control_race", 11, *LANGUAGE_MODELS),
     quadruplets("control-race-cs", "stereoset_control_race", 3, "masked", cs=True),

@@ -11,6 +11,7 @@ from gest_dataset.builders.config import KIND_FIELDS, features_of
 from gest_dataset.builders.frames import Frame, choose_frame, frame_sources, read_frames
 from gest_dataset.builders.translations import neutral_row
 from gest_dataset.data import sources
+from gest_dataset.errors import SettingError
 from tests.models.test_exact import LANGUAGE_MODELS, Probe, assert_equal, reader, run
 from tests.support import naive, zoo
 from tests.support.naive import Score
@@ -52,6 +53,19 @@ def rows() -> Dataset:
 @functools.cache
 def expected(animal: str) -> dict[str, Score]:
     return naive.answer(naive.neutral, reader(animal), rows())
+
+
+@pytest.mark.parametrize("animal", [name for name in ANIMALS if zoo.BY_NAME[name].family == "causal"])
+def test_per_token_is_equal_to_naive(animal: str) -> None:
+    scores = run(reader(animal), rows(), {"per_token": True})
+    assert_equal(scores, naive.answer(naive.per_token, reader(animal), rows()), ENTRY)
+    assert scores.metadata["options"] == {"per_token": True}
+    assert "|options:per_token=True|" in scores.signature
+
+
+def test_only_causal_models_are_scored_per_token() -> None:
+    with pytest.raises(SettingError, match="per_token applies to causal models"):
+        run(reader("bert"), rows(), {"per_token": True})
 
 
 @pytest.mark.parametrize("animal", ANIMALS)

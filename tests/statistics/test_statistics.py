@@ -124,6 +124,25 @@ def test_eurogests_rates_are_the_definition(seed: int) -> None:
     each = [[x for x, r in zip(shares, references, strict=True) if r == i] for i in range(1, 17)]
     within = [plain.variance(own) for own in each]
     assert result["g_s_spread"] == pytest.approx(math.sqrt(plain.mean(within)) / ((q_f + q_m) / 2))
+    assert result["scale"] == "eurogest"
+    # its code since March 2026 needs ten samples of each stereotype
+    normalised = statistics.stereotype_rate(ratios, references, scale="eurogest_normalised")
+    assert normalised["n"] == [0] * 16
+    assert all(map(math.isnan, [*normalised["q"], normalised["g_s"]]))
+    enough = [*ratios, *ratios], [*references, *references]
+    units = [*range(len(ratios)), *range(len(ratios))]
+    normalised = statistics.stereotype_rate(*enough, scale="eurogest_normalised", units=units)
+    assert [normalised[name] for name in ("q", "g_s")] == [result[name] for name in ("q", "g_s")]
+    assert normalised["scale"] == "eurogest_normalised"
+    fifth = [i for i, reference in enumerate(enough[1]) if reference == 5]
+    few = [i for i in range(len(enough[1])) if i not in fifth[9:]]
+    some = statistics.stereotype_rate(
+        [enough[0][i] for i in few], [enough[1][i] for i in few], scale="eurogest_normalised"
+    )
+    missing = [math.isnan(q) for q in some["q"]]
+    assert missing == [number == 5 for number in range(1, 17)]
+    assert math.isnan(some["g_s"])
+    assert some["q_m"] == pytest.approx(q_m)
 
 
 @pytest.mark.parametrize("base", [math.e, 10.0])

@@ -294,6 +294,16 @@ def likelihoods(reader: Reader, masculine: Text, feminine: Text) -> float:
     return sums[0] - sums[1]
 
 
+def per_token(reader: Reader, row: Row) -> float:
+    """EuroGEST's quotient: the mean ln P of each text's tokens after the texts diverge."""
+    texts = [tokenize(reader, row[side]) for side in ("masculine", "feminine")]
+    refuse_unknown_differences(*texts)
+    ids = [with_start(reader, text).ids for text in texts]
+    every = [causal_logps(reader, one, range(1, len(one))) for one in ids]
+    start = next(i for i, (m, f) in enumerate(zip(*ids, strict=False)) if m != f) - 1
+    return mean(every[0][start:]) - mean(every[1][start:])
+
+
 def winobias(reader: Reader, row: Row) -> float:
     """The mean over the pronouns of ln P(masculine pronoun) - ln P(feminine pronoun)."""
     sides = (row["masculine"], row["feminine"])

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from gest_dataset.statistics.sequential import looks, stratified_order, stretch
 from gest_dataset.version import __version__
 
 PARSER = "udpipe"
+_THINKING_TOKENS = 2048
 _EXAMPLES, _EXAMPLE_LENGTH = 3, 100  # of unreadable answers
 _ANSWER_FIELDS = [field.name for field in fields(Answer)]
 
@@ -46,9 +47,10 @@ _ANSWER_FIELDS = [field.name for field in fields(Answer)]
 class AskSettings:
     """How a chat model is asked (docs/ask.md).
 
-    `endpoint` is the address of a server. `prompts` is a JSON table of your own wordings. `parser`
-    and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are per million tokens; no
-    prompt is sent once the answers have cost `max_cost`.
+    `enable_thinking` and `reasoning_effort` are settings of reasoning models, `thinking_tokens` their tokens
+    in addition to `max_tokens`. `endpoint` is the address of a server. `prompts` is a JSON table of your own
+    wordings. `parser` and `parser_model` read answers in Slavic languages (docs/gender.md). Prices are per
+    million tokens; no prompt is sent once the answers have cost `max_cost`.
     """
 
     probe: str = "choice"
@@ -61,6 +63,9 @@ class AskSettings:
     seed: int = 0
     repeats: int = 1
     max_tokens: int | None = None
+    enable_thinking: bool | None = None
+    reasoning_effort: str | None = None
+    thinking_tokens: int | None = None
     parser: str = PARSER
     parser_model: str | Path | None = None
     connections: int = CHAT_CONNECTIONS
@@ -126,7 +131,7 @@ class Answers(RunResult):
     def signature(self) -> str:
         names = ("language", "prompts", "parser", "sampling", "limit", "device")
         parts = {name: self.metadata[name] for name in names}
-        sampling = {name: value for name, value in parts["sampling"].items() if value}
+        sampling = {name: value for name, value in parts["sampling"].items() if value or value is False}
         return run_signature(self.metadata, **parts | {"sampling": sampling})
 
 
@@ -184,8 +189,13 @@ def prepare(settings: AskSettings) -> ChatTask:
         for wording in wordings
         for prompt in probe.make_prompts(row, wording, repeats)
     ]
-    max_tokens = settings.max_tokens or probe.max_tokens
-    sampling = Sampling(temperature, settings.seed, repeats, max_tokens, probe.top)
+    longest = settings.max_tokens or probe.max_tokens
+    thinking = settings.enable_thinking, settings.reasoning_effort
+    sampling = Sampling(temperature, settings.seed, repeats, longest, probe.top, *thinking)
+    extra = settings.thinking_tokens
+    if extra is None:
+        extra = _THINKING_TOKENS if sampling.thinks else 0
+    sampling = replace(sampling, max_tokens=longest + extra)
     detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
     names = wordings_id(wordings)
     return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
@@ -194,12 +204,12 @@ def prepare(settings: AskSettings) -> ChatTask:
 def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[str]) -> Answers:
     """The answers of a model, recorded as a run in `path`; a finished run is read instead."""
     task = prepare(settings)
-    chat_model = _open_model(model, settings)
+    chat_model = _open_model(model, settings, task.sampling)
     identity = {
         **chat_model.settings(chat=True),
         "revision": chat_model.revision,
         "prompts": task.wordings,
-        "sampling": asdict(task.sampling),
+        "sampling": task.sampling.described(),
         "limit": settings.limit,
         "parser": task.detector and task.detector.parser.signature,
     }
@@ -269,17 +279,19 @@ def reread(path: str | Path, parser: str = PARSER, parser_model: str | Path | No
     answers = []
     for row in rows:
         top = tuple(tuple(entry.values()) for entry in row["top"])
-        answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], row["withheld"], top))
+        rest = row["withheld"], top, row.get("thoughts", "")
+        answers.append(Answer(row["answer"], row["tokens_in"], row["tokens_out"], *rest))
     table = probe.make_table(detector, prompts, answers, [row["stereotype"] for row in rows])
     changed = {"parser": detector and detector.parser.signature, "gest_dataset": __version__}
     counts = _count_readings(table, run.manifest.model)
     return Answers(table, {**run.manifest.metadata, **counts, **changed})
 
 
-def _open_model(model: Any, settings: AskSettings) -> Model:
+def _open_model(model: Any, settings: AskSettings, sampling: Sampling) -> Model:
     """A served model, or a loaded causal model with a chat template."""
     if settings.endpoint is not None:
-        return connect(settings.endpoint, model, connections=settings.connections)
+        served = connect(settings.endpoint, model, connections=settings.connections)
+        return replace(served, sampling=sampling)
     placed = {name: getattr(settings, name) for name in ("device", "dtype", "revision")}
     loaded = load_model(model, Settings(**placed))
     if loaded.kind != CAUSAL or not loaded.tokenizer.chat_template:
@@ -294,7 +306,7 @@ def collect(
 
     No prompt is sent once the answers have cost `max_cost`; requests in flight are completed.
     """
-    drawn = {name: value for name, value in asdict(sampling).items() if name != "repeats"}
+    drawn = {name: value for name, value in sampling.described().items() if name != "repeats"}
     keys = {prompt: cache_key(prompt.text, prompt.repeat, drawn) for prompt in prompts}
     distinct = dict(zip(keys.values(), keys, strict=True))
     answers = {
@@ -337,6 +349,7 @@ def _count_readings(table: pa.Table, model: str) -> dict[str, Any]:
     if not scored:
         problems = Counter(skipped).most_common(3)
         reasons = "; ".join(f"{number} x {reason} {examples[reason][:1]}" for reason, number in problems)
-        advice = " Allow longer answers with --max-tokens." if CUT in skipped else ""
+        advice = " Allow longer answers with --max-tokens, or thoughts with --thinking-tokens."
+        advice = advice if CUT in skipped else ""
         raise ScoringError(f"No answer of {model} could be read: {reasons}.{advice}")
     return {"asked": len(frame), "scored": scored, "skipped": skipped, "examples": examples}

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from gest_dataset.models.served import completions
 from gest_dataset.models.served.client import Client, InvalidReplyError, UnsupportedError, open_client
 from gest_dataset.models.served.completions import Capabilities, Item
 from gest_dataset.probes.probe import Probe
-from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt
+from gest_dataset.probes.prompts import CUT, EMPTY, FILTERED, Answer, Prompt, has_thoughts
 from gest_dataset.probes.queries import Query, Values
 from gest_dataset.probes.tokenization import ProbeTokenizer, start_token, unknown_token_ids
 from gest_dataset.progress import ProgressBar
@@ -31,6 +32,17 @@ CHAT = "/v1/chat/completions"
 # The two names of an answer's longest length; newer models accept only the second one
 _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
+# What turns thinking off and on; the first that a server follows is used
+_SWITCHES: tuple[list[dict[str, Any]], ...] = (
+    # vLLM, SGLang and llama.cpp; `think` is Ollama's
+    [{"chat_template_kwargs": {"enable_thinking": on, "thinking": on}, "think": on} for on in (False, True)],
+    [{"thinking": {"type": kind}} for kind in ("disabled", "enabled")],  # DeepSeek
+    [{"reasoning_effort": effort} for effort in ("none", "medium")],  # OpenAI, and /v1 of Ollama
+)
+_GREETING_TOKENS = 256
+# What a chat server accepts: the name of the longest length, the number of likeliest first tokens that it
+# returns, and what turns thinking on or off
+ChatFormat = tuple[str, int, Mapping[str, Any]]
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _MOST_TOKENS = 2**31  # in a text
 _MOST_MASS = 1.01  # the sum of probabilities, with rounding
@@ -57,6 +69,7 @@ class ServedModel:
     revision: None = None
     device: None = None
     notes: tuple[str, ...] = ()
+    sampling: Sampling = field(default_factory=Sampling)  # of a chat: is thinking turned on or off?
 
     @cached_property
     def _tokenizer(self) -> tuple[Any, list[str]]:
@@ -72,8 +85,8 @@ class ServedModel:
         return completions.detect_capabilities(self.client, self.name, self.entry, ids)
 
     @cached_property
-    def chat_format(self) -> tuple[str, int]:
-        return detect_chat_format(self.client, self.name)
+    def chat_format(self) -> ChatFormat:
+        return detect_chat_format(self.client, self.name, self.sampling)
 
     def settings(self, batch_tokens: int | None = None, chat: bool = False) -> dict[str, Any]:
         settings = {"endpoint": self.client.address, "device": SERVER}
@@ -84,7 +97,8 @@ class ServedModel:
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
         if chat:
-            abilities = {"method": CHAT, "top_tokens": self.chat_format[1]}
+            _, top, switch = self.chat_format
+            abilities = {"method": CHAT, "top_tokens": top, **({"thinking": switch} if switch else {})}
         else:
             abilities = {"method": self.capabilities.method, **asdict(self.capabilities)}
         unknown = {"from_hub": False, "requested_revision": None, "parameters": None, "toy": False}
@@ -99,7 +113,7 @@ class ServedModel:
             limit=None if length is None else length - 1 - self.capabilities.prefix_tokens,
             vocabulary=None,
             unknown=unknown_token_ids(self.tokenizer),
-            start_id=start[1] if start else None,
+            start=start[1:] if start else (),
             end_id=self.tokenizer.eos_token_id,
             rules=rules,
             most_placebo=completions.MAX_NAMED - 2,  # beside the two words
@@ -171,14 +185,15 @@ class ServedModel:
     def generate(
         self, prompts: Iterator[Prompt], sampling: Sampling
     ) -> Generator[list[tuple[Prompt, Answer]], None, None]:
-        length_name, top = self.chat_format
-        sampling = replace(sampling, top=min(sampling.top, top))
+        chat = self.chat_format
+        sampling = replace(sampling, top=min(sampling.top, chat[1]))
 
         def send(client: Client, prompt: Prompt, retries: int = 1) -> Answer:
             try:
-                response = client.request(CHAT, chat_body(self.name, prompt, sampling, length_name))
+                response = client.request(CHAT, chat_body(self.name, prompt, sampling, chat))
                 choices = completions.check_response(response, self.name, client.address)
-                return parse_chat(choices[0] if choices else {}, response.get("usage") or {})
+                usage = response.get("usage") or {}
+                return parse_chat(choices[0] if choices else {}, usage, sampling.thinks)
             except InvalidReplyError as error:
                 if retries:
                     return send(client, prompt, retries - 1)
@@ -215,8 +230,9 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
     return tokenizer, []
 
 
-def chat_body(model: str, prompt: Prompt, sampling: Sampling, length_name: str) -> dict[str, Any]:
+def chat_body(model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat) -> dict[str, Any]:
     """The request for one answer."""
+    length_name, _, switch = chat
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": "user", "content": prompt.text}],
@@ -224,28 +240,53 @@ def chat_body(model: str, prompt: Prompt, sampling: Sampling, length_name: str) 
         "top_p": 1,
         length_name: sampling.max_tokens,
         "seed": sampling.seed + prompt.repeat,
+        **switch,
     }
     if sampling.top:
         body |= {"logprobs": True, "top_logprobs": sampling.top}
     return body
 
 
-def detect_chat_format(client: Client, model: str) -> tuple[str, int]:
-    """The name of the longest length, and the number of likeliest first tokens that the server returns."""
+def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatFormat:
+    """What the server accepts; a switch that does not turn off thinking counts as not accepted."""
     problem: Exception | None = None
-    for length_name in _LENGTH_NAMES:
-        for top in _TOP_TOKENS:
-            sampling = Sampling(temperature=1.0, max_tokens=16, top=top)  # accepted by every model
-            try:
-                client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), sampling, length_name))
-                return length_name, top
-            except UnsupportedError as error:
-                problem = error
-    raise ModelError(f"{problem}\nUse a model with a chat template, or `gest score --endpoint`.")
+    advice = "Use a model with a chat template, or `gest score --endpoint`."
+    on, effort = wanted.enable_thinking, wanted.reasoning_effort
+    fixed = {} if effort is None else {"reasoning_effort": effort}
+    switches = [fixed] if on is None else [{**switch[on], **fixed} for switch in _SWITCHES]
+    first: ChatFormat | None = None
+    for switch, length_name, top in product(switches, _LENGTH_NAMES, _TOP_TOKENS):
+        # accepted by every model
+        greeting = Sampling(temperature=1.0, max_tokens=_GREETING_TOKENS if on else 16, top=top)
+        chat = length_name, top, switch
+        try:
+            response = client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), greeting, chat))
+        except UnsupportedError as error:
+            problem = error
+            continue
+        choices = completions.check_response(response, model, client.address)
+        if on is None or on == _thinks(choices, response.get("usage") or {}):
+            return chat
+        first = first or chat
+        problem = ModelError(f"{model} thinks on {client.address} with each setting that turns it off.")
+        advice = "Leave out --no-enable-thinking, or try --reasoning-effort."
+    if on and first:  # a greeting may need no thoughts
+        return first
+    raise ModelError(f"{problem}\n{advice}")
 
 
-def parse_chat(choice: Mapping[str, Any], usage: Mapping[str, Any]) -> Answer:
-    """The answer in a choice, with its token counts and its likeliest first tokens."""
+def _thinks(choices: Sequence[Mapping[str, Any]], usage: Mapping[str, Any]) -> bool:
+    """Whether a reply has thoughts, or counts tokens of hidden ones."""
+    answer = parse_chat(choices[0] if choices else {}, usage)
+    hidden = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+    return bool(answer.thoughts or hidden or has_thoughts(answer.text))
+
+
+def parse_chat(choice: Mapping[str, Any], usage: Mapping[str, Any], thinks: bool = False) -> Answer:
+    """The answer in a choice, with its token counts, its thoughts and its likeliest first tokens.
+
+    If the model `thinks` and was cut off, a text without tags is that of the thoughts.
+    """
     with convert_errors(lambda error: InvalidReplyError(f"the reply is invalid: {describe_error(error)}")):
         tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
         if not 0 <= min(tokens) <= max(tokens) < _MOST_TOKENS:
@@ -256,12 +297,16 @@ def parse_chat(choice: Mapping[str, Any], usage: Mapping[str, Any]) -> Answer:
         texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
         text = "".join(text for text in texts if isinstance(text, str))
         reason = str(choice.get("finish_reason"))
+        thoughts = str(message.get("reasoning_content") or message.get("reasoning") or "")
+        if thinks and reason == "length" and not thoughts and not has_thoughts(text):
+            text, thoughts = "", text
         if not text.strip():
             refusal = str(message.get("refusal") or "")
-            return Answer(refusal, *tokens, FILTERED if refusal else _PROBLEMS.get(reason, EMPTY))
+            problem = FILTERED if refusal else _PROBLEMS.get(reason, EMPTY)
+            return Answer(refusal, *tokens, problem, thoughts=thoughts)
         tokens_of_answer = (choice.get("logprobs") or {}).get("content") or [{}]
         tops = tokens_of_answer[0].get("top_logprobs") or ()
         top = tuple((str(one["token"]), completions.log_probability(one["logprob"])) for one in tops)
         if not sum(map(math.exp, dict(top).values())) < _MOST_MASS:  # also if one is missing
             raise ValueError("impossible log-probabilities")
-        return Answer(text, *tokens, FILTERED if reason == "content_filter" else "", top)
+        return Answer(text, *tokens, FILTERED if reason == "content_filter" else "", top, thoughts)
