@@ -18,13 +18,6 @@ def run(
     as_json: bool = False,
     **loading: Any,
 ) -> None:
-    """Translate WinoMT or MT-GenEval, and compute accuracy, F1, ΔG and ΔS of the genders of its persons.
-
-    Translations and parses are cached: rerun the same command to resume. The run's folder
-    (gest-runs/SYSTEM/DATA-LANGUAGE) holds run.json, result.json, report.html and detections.parquet with the
-    translation of each person and the words that show its gender. [bold]{language}[/bold] in a system, a
-    file or a parser model is replaced by the language code.
-    """
     from gest_dataset.statistics.checks import check_choice
     from gest_dataset.translation.entity_genders import DATA
 

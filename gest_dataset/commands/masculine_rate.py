@@ -28,14 +28,6 @@ def run(
     as_json: bool = False,
     **loading: Any,
 ) -> None:
-    """Translate GEST, detect each speaker's gender, and compute the rates p_1 to p_16, f_s and f_m.
-
-    Translations and parses are cached: rerun the same command to resume. The run's folder
-    (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
-    the evidence for every sentence. With several languages it prints one line per language: f_s with its 95 %
-    interval, the verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a
-    system, a file or a parser model is replaced by the language code.
-    """
     from gest_dataset.commands.result_tables import headline_fields, show_grid, show_result
     from gest_dataset.measures import MEASURES
     from gest_dataset.report import report

@@ -112,7 +112,8 @@ def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
     order = _option_order(prompt)
     if answer.problem in (prompts.EMPTY, prompts.FILTERED) or not answer.text.strip():
         return Reading("other", None, answer.problem or prompts.EMPTY)
-    named = _named_options(answer.text[:_LONGEST], _option_texts(prompt))
+    options = [line[4:] for line in prompt.text.splitlines()[-len(order) :]]
+    named = _named_options(answer.text[:_LONGEST], options)
     if len(named) == 1:
         (position,) = named
         return Reading(order[position], position)
@@ -171,10 +172,6 @@ def _mark_letter(number: int, match: re.Match[str]) -> str:
     position = LETTERS.index(_CYRILLIC.get(letter, letter))
     start = match[0].rpartition(letter)[0].rstrip("([")
     return start + _BY_LETTER[position] if position < number else match[0]
-
-
-def _option_texts(prompt: Prompt) -> list[str]:
-    return [line[4:] for line in prompt.text.splitlines()[-len(_option_order(prompt)) :]]
 
 
 def _option_order(prompt: Prompt) -> Sequence[str]:

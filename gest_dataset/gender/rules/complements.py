@@ -258,9 +258,7 @@ def _stands_free(c: Context) -> bool:
     if c.begins_relative_clause or c.is_attribute:
         return False
     previous = c.before[-1] if c.before else None
-    if has_form(c.before[-2:], grammar.future_particles) and (
-        previous is None or previous.form not in grammar.auxiliaries
-    ):
+    if has_form(c.before[-2:], grammar.future_particles) and c.before[-1].form not in grammar.auxiliaries:
         return False  # Bulgarian *да помогна*
     if after and _may_describe(c, after[0]):
         return False

@@ -92,11 +92,7 @@ class Context:
 
     def _is_question(self, index: int) -> bool:
         """*jesam li*, *je li*: a verb before *li* opens a clause without a comma."""
-        return (
-            self.tokens[index].upos in VERBS
-            and index + 1 < len(self.tokens)
-            and self.tokens[index + 1].form == "li"
-        )
+        return has_form(self.tokens[index + 1 : index + 2], {"li"})
 
     @property
     def is_emphatic(self) -> bool:
