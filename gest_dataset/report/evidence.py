@@ -44,7 +44,6 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
     settings = {name: value for name, value in manifest.settings.items() if name not in (*_HASHES, "plan")}
     unscored = sum((facts.get("skipped") or facts.get("problems") or {}).values())
     values = {**facts, "unscored": unscored, "known_data": manifest.config in CONFIGS}
-    given = dict.fromkeys(("limit", "short", "stopped", "no_placebo", "toy")) | values
     entry = {
         **{name: getattr(manifest, name) for name in _ENTRIES},
         "data": {name: getattr(manifest, entry) for name, entry in _DATA.items()},
@@ -59,7 +58,7 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
             "verdict": verdict.text,
         },
         "sentences": verdict.sentences,
-        "limits": list(filter(None, (render_text(text, given) for text in _TEXTS["of_run"]))),
+        "limits": list(filter(None, (render_text(text, values) for text in _TEXTS["of_run"]))),
         "plan": plan and {"sha256": plan["sha256"], "deviations": deviations(manifest, plan)},
         "files": {**manifest.files, MANIFEST: sha256((run.run.path / MANIFEST).read_bytes())},
     }
@@ -76,9 +75,7 @@ def differences(content: Mapping[str, Any], runs: Sequence[Run]) -> list[str]:
         if recorded is None:
             lines.append(f"{run.run.path}: the file has no run of {run.model} on {run.run.manifest.about}")
             continue
-        old, new = (
-            dict(_leaves({k: v for k, v in one.items() if k not in _TEXT})) for one in (recorded, entry)
-        )
+        old, new = (dict(_leaves({**one, **dict.fromkeys(_TEXT)})) for one in (recorded, entry))
         lines += [
             f"{run.run.path}: {name} is {new.get(name)}, and {old.get(name)} in the file"
             for name in dict.fromkeys([*old, *new])

@@ -47,13 +47,13 @@ def read_sealed(path: Path) -> dict[str, Any]:
 
 def make_plan(model: str, configs: Sequence[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A plan: the model as runs name it, the data and headlines of each config, arguments of `gest score`."""
-    data = {}
-    for name in configs:
-        headlines = measure_of(rows_of(name).column_names, name)[0].headlines
-        data[name] = {
+    data = {
+        name: {
             "data_fingerprint": fingerprint_of(name),
-            "headlines": [head.name for head in headlines],
+            "headlines": [head.name for head in measure_of(rows_of(name).column_names, name)[0].headlines],
         }
+        for name in configs
+    }
     facts = {"plan": 1, "gest_dataset": __version__, "created": now(), "model": model, "configs": data}
     return sealed({**facts, "arguments": arguments})
 
@@ -88,6 +88,6 @@ def plan_lines(paths: Sequence[Path]) -> list[str]:
         manifest = read_manifest(file.parent)
         if plan := manifest.settings.get("plan"):
             problems = "; ".join(deviations(manifest, plan))
-            followed = f"did not follow its plan {plan[SEAL][:12]}: {problems}" if problems else ""
-            lines.append(f"{file.parent} {followed or f'followed its plan {plan[SEAL][:12]}'}.")
+            followed, reason = ("did not follow", f": {problems}") if problems else ("followed", "")
+            lines.append(f"{file.parent} {followed} its plan {plan[SEAL][:12]}{reason}.")
     return lines
