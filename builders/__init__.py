@@ -67,21 +67,10 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
 _ENTRIES = read_yaml(Path(__file__).with_name("configs.yaml"))
 BUILT_IN = {name: _read_config(name, entry) for name, entry in _ENTRIES.items()}
 
-# Group -> the families of its configs
-_FAMILIES = {
-    "slavic": ("pairs",),
-    "neutral": ("neutral",),
-    "controls": ("stereoset_control", "crows_control", "slovak_gender"),
-    "crows": ("crows",),
-    "stereoset": ("stereoset",),
-    "winobias": ("winobias",),
-    "released": ("released", "released_stereoset"),
-    "demo": ("demo", "demo_control"),
-}
 # Group -> its configs. `all` contains neither the demo's data nor released scores, which are not test sets.
 _BUILT_IN_GROUPS: dict[str, tuple[str, ...]] = {
     group: tuple(config.name for config in BUILT_IN.values() if config.family.name in families)
-    for group, families in _FAMILIES.items()
+    for group, families in read_yaml(Path(__file__).with_name("groups.yaml")).items()
 }
 _NO_TESTS = {*_BUILT_IN_GROUPS["demo"], *_BUILT_IN_GROUPS["released"]}
 _BUILT_IN_GROUPS["all"] = tuple(name for name in BUILT_IN if name not in _NO_TESTS)

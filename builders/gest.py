@@ -28,10 +28,7 @@ def sentence_row(name: str, sentence: str, number: int) -> Row:
 
 def ids_by_text(sentences: Iterable[Row]) -> dict[tuple[str, int], str]:
     """The ids of sentences by text and stereotype; that of the first one if several are equal."""
-    ids: dict[tuple[str, int], str] = {}
-    for row in sentences:
-        ids.setdefault((row["sentence"], row["stereotype"]), row["id"])
-    return ids
+    return {(row["sentence"], row["stereotype"]): row["id"] for row in reversed([*sentences])}
 
 
 def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:

@@ -10,26 +10,17 @@ import pickle
 import re
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from gest_dataset.builders.config import File
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.stereotypes import OWN_TABLE, STEREOTYPES
+from gest_dataset.storage import read_yaml
 
 _KEYWORD = re.compile(r"<([^<>]*)>")
-# Names that the pickle of a data frame of text needs
-_ALLOWED = {
-    "builtins": {"slice"},
-    "numpy": {"dtype", "ndarray"},
-    "numpy.core.multiarray": {"_reconstruct"},
-    "numpy.core.numeric": {"_frombuffer"},
-    "pandas._libs.internals": {"_unpickle_block"},
-    "pandas.core.frame": {"DataFrame"},
-    "pandas.core.indexes.base": {"Index", "_new_Index"},
-    "pandas.core.indexes.numeric": {"Int64Index"},
-    "pandas.core.indexes.range": {"RangeIndex"},
-    "pandas.core.internals.managers": {"BlockManager"},
-}
+# Module -> its names that the pickle of a data frame of text needs
+_ALLOWED: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def read_text(file: File) -> str:

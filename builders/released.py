@@ -60,9 +60,7 @@ def split_name(name: str) -> tuple[str, int] | None:
 
 def read_ratios(file: File, number: int) -> list[float]:
     """The ln ratios of a file, whose lines are log10 P(w_m) - log10 P(w_f) in the order of GEST 1.0."""
-    ratios = []
-    for line, text in read_lines(file):
-        ratios.append(_number(text, file, line))
+    ratios = [_number(text, file, line) for line, text in read_lines(file)]
     if len(ratios) != number:
         raise DataError(f"{file} does not have {number:,} finite numbers (GEST 1.0), but {len(ratios):,}.")
     return ratios

@@ -11,37 +11,30 @@ from gest_dataset.builders.config import Dropped, File, Files, Row
 from gest_dataset.builders.reading import read_lines
 from gest_dataset.errors import DataError
 
-_GENDERS = ("male", "female", "neutral")
+_TRANSLATION = ("id", "sentence_id", "language", "system", "source", "translation")
 _PRONOUNS = r"\b(he|she|they|him|her|them|his|hers|their|theirs|himself|herself|themselves)\b"
 
 
-def _read_cells(file: File) -> Iterator[tuple[int, list[str]]]:
-    for line, text in read_lines(file):
-        cells = text.split("\t")
-        if len(cells) != 4 or cells[0] not in _GENDERS or not cells[1].isdigit():
-            raise DataError.at(file, line, f"expected a gender, a number, a sentence and a word: {text!r}")
-        if int(cells[1]) >= len(cells[2].split()):
-            raise DataError.at(file, line, f"the sentence has no word {cells[1]}")
-        yield line, cells
+def _read_rows(file: File) -> list[tuple[str, ...]]:
+    """The gender, the index of the entity, the sentence and the entity of each line."""
+    return [tuple(line.split("\t")) for _, line in read_lines(file)]
 
 
 def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the sentences; `files` are all of them, the pro- and the anti-stereotypical ones."""
     everything, *halves = files
     kinds = {
-        tuple(cells): kind
-        for kind, half in zip(("pro", "anti"), halves, strict=True)
-        for _, cells in _read_cells(half)
+        row: kind for kind, half in zip(("pro", "anti"), halves, strict=True) for row in _read_rows(half)
     }
-    for number, (_, cells) in enumerate(_read_cells(everything)):
-        gender, index, sentence, entity = cells
+    for number, row in enumerate(_read_rows(everything)):
+        gender, index, sentence, entity = row
         yield {
             "id": f"winomt-{number:04d}",
             "sentence": sentence,
             "entity": entity,
             "entity_index": int(index),
             "gender": gender,
-            "stereotypical": kinds.get(tuple(cells)),
+            "stereotypical": kinds.get(row),
             "template": _template(sentence, entity, int(index)),
         }
 
@@ -61,7 +54,7 @@ def _template(sentence: str, entity: str, index: int) -> str:
 def read_translations(files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the translations in files SYSTEM/en-LANGUAGE.txt, joined to the sentences by their text."""
     sentences, *translated = files
-    rows = [(f"winomt-{number:04d}", cells[2]) for number, (_, cells) in enumerate(_read_cells(sentences))]
+    rows = [(f"winomt-{number:04d}", row[2]) for number, row in enumerate(_read_rows(sentences))]
     for file in translated:
         path = Path(str(file))
         system, language = path.parent.name, path.stem.removeprefix("en-")
@@ -74,11 +67,6 @@ def read_translations(files: Files, dropped: Dropped) -> Iterator[Row]:
             if source not in translations:
                 dropped["not translated"] += 1
                 continue
-            yield {
-                "id": f"{sentence_id}-{language}-{system}",
-                "sentence_id": sentence_id,
-                "language": language,
-                "system": system,
-                "source": source,
-                "translation": translations[source],
-            }
+            name = f"{sentence_id}-{language}-{system}"
+            facts = (name, sentence_id, language, system, source, translations[source])
+            yield dict(zip(_TRANSLATION, facts, strict=True))

@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
-from inspect import cleandoc
 from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
@@ -130,19 +129,20 @@ def _add(to: typer.Typer, line: str, module: Any, panel: str | None = None) -> N
     """Add a command, or a group of commands: a package with a table `COMMANDS` of their modules."""
     LINES.append(line)
     name, epilog = line.split()[-1], "\n\n".join(["Examples:", *_COMMANDS["examples"][line].splitlines()])
-    shown: dict[str, Any] = {"epilog": epilog, "rich_help_panel": panel}
+    text = getattr(module, "HELP", None) or _COMMANDS["help"][line]
+    shown: dict[str, Any] = {"help": _paragraphs(text), "epilog": epilog, "rich_help_panel": panel}
     if not hasattr(module, "COMMANDS"):
-        to.command(name, help=_paragraphs(module.run.__doc__), **shown)(options.add_help(module.run, line))
+        to.command(name, **shown)(options.add_help(module.run, line))
         return
     group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
     for subcommand, own in module.COMMANDS.items():
         _add(group, f"{line} {subcommand}", own)
-    to.add_typer(group, name=name, help=_paragraphs(module.HELP), **shown)
+    to.add_typer(group, name=name, **shown)
 
 
 def _paragraphs(text: str) -> str:
     """A text with one line per paragraph, which the terminal wraps."""
-    return "\n\n".join(" ".join(part.split()) for part in cleandoc(text).split("\n\n"))
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 for _panel, _names in _COMMANDS["panels"].items():

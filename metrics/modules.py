@@ -100,7 +100,7 @@ class CheckedMetric(evaluate.Metric):
         columns = [
             pa.nulls(number, field.type)
             if batch[field.name] is None
-            else pa.array(_arrow_values(batch[field.name]), field.type)
+            else pa.array(checks.as_list(batch[field.name]), field.type)
             for field in self.features.arrow_schema
         ]
         if self.writer is None:
@@ -229,14 +229,21 @@ def _plain(result: dict[Any, Any] | None) -> dict[Any, Any] | None:
     }
 
 
-def _arrow_values(values: Any) -> Any:
-    """Arrays, series and tensors in a form that Arrow takes: rows of numbers as a list of arrays."""
-    if hasattr(values, "detach"):  # a tensor, whose type numpy may not have
-        return values.tolist()
-    if not hasattr(values, "__array__"):
-        return values
-    array = np.asarray(values)
-    return list(array) if array.ndim > 1 else array
+def _target_language(name: str, model: Any, config: Any) -> str:
+    """The language of a translator's config; an error if model or config cannot be used."""
+    from gest_dataset.gender import languages  # imports parsers
+
+    language = str(config).removesuffix("_translations")
+    if language not in LANGUAGES:
+        raise ConfigError(
+            f"{name}.compute(model_id=…) needs config=…: a target language or its config, such as "
+            f"'sk' or 'sk_translations', not {config!r}. The languages are {', '.join(languages())}."
+        )
+    if not isinstance(model, (str, Path)):
+        raise ConfigError(
+            f"model_id must be the id or folder of a translation model, not a {type(model).__name__}."
+        )
+    return language
 
 
 # --- the modules
@@ -260,6 +267,12 @@ class GenderAccuracy(CheckedMetric):
     optional = ("stereotypical", "wrong_references", "genders", "templates")
     labels = {"references": STATED, "stereotypical": ("pro", "anti"), "genders": GENDERS}
     statistic = staticmethod(statistics.gender_accuracy)
+
+    def _score(self, model: Any, config: Any, **arguments: Any) -> Any:
+        language = _target_language(self.name, model, config)
+        from gest_dataset.translation.masculine_rates import measure, prepare  # imports parsers
+
+        return measure(prepare(f"hf:{model}", language, data="winomt", **arguments), "plain")
 
 
 class GestChoiceRate(CheckedMetric):
@@ -300,18 +313,7 @@ class GestMasculineRate(CheckedMetric):
     statistic = staticmethod(statistics.masculine_rate)
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> Any:
-        from gest_dataset.gender import languages  # imports parsers
-
-        language = str(config).removesuffix("_translations")
-        if language not in LANGUAGES:
-            raise ConfigError(
-                f"{self.name}.compute(model_id=…) needs config=…: a target language or its config, such as "
-                f"'sk' or 'sk_translations', not {config!r}. The languages are {', '.join(languages())}."
-            )
-        if not isinstance(model, (str, Path)):
-            raise ConfigError(
-                f"model_id must be the id or folder of a translation model, not a {type(model).__name__}."
-            )
+        language = _target_language(self.name, model, config)
         from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
 
         return masculine_rates(f"hf:{model}", language, **arguments)

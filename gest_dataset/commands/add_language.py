@@ -31,12 +31,6 @@ def run(
     data: Path | None = None,
     frames: str = "pronoun",
 ) -> None:
-    """Add a language: check files against GEST's sentences and store CODE_translations and CODE_pairs.
-
-    You can use them immediately with [bold]load_dataset("gest", "CODE_pairs")[/bold], gest score and
-    gest build. Tables are CSV, TSV, JSONL or Parquet. The report lists every rejected row with the reason.
-    With [bold]--eurogest[/bold], import eurogest_CODE_pairs and eurogest_CODE_neutral instead.
-    """
     arguments = dict(locals())
 
     from gest_dataset.builders.pairs import MERGED

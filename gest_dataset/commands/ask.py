@@ -41,11 +41,6 @@ def run(
     output: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Ask a chat model who would say a sentence, or ask it for a text.
-
-    Every answer is stored in the run's folder (gest-runs/MODEL/PROBE) as it arrives: rerun the same command
-    to resume. To estimate the cost of a run, try a few sentences first (--limit).
-    """
     arguments = locals()
 
     from gest_dataset.models.chat import ask

@@ -11,7 +11,7 @@ from gest_dataset.commands.console import err
 from gest_dataset.errors import ConfigError, GestError, OutputError, UnreachableError
 from gest_dataset.storage import STANDARD_OUTPUT, folder_lock, write_file
 
-FORMATS = ("parquet", "txt", "csv", "lm-eval")
+FORMATS = ("parquet", "txt", "csv", "lm-eval", "euroeval")
 # Texts are scored as sums of many ln P: float64 keeps the digits of their differences
 _LM_EVAL = "lm_eval run --model hf --model_args pretrained=MODEL,dtype=float32,softmax_dtype=float64"
 
@@ -23,13 +23,6 @@ def run(
     format: str = "parquet",
     data: Path | None = None,
 ) -> None:
-    """Write configs as Parquet files with a dataset card.
-
-    The folder loads with [bold]datasets.load_dataset(DIR, CONFIG)[/bold], without this package. Upstream
-    files are downloaded once and verified, or read from a mirror (GEST_MIRROR). Configs that are already
-    built are skipped. The demo's configs (demo_...) and the released scores (gest_scores_en, item_quality)
-    are written only if you name them.
-    """
     from gest_dataset.builders import select_configs
 
     named = ",".join([*(configs or []), *([] if config is None else [config])])
@@ -39,6 +32,11 @@ def run(
         return _write_sentences(named or "en", format, output)
     if output == STANDARD_OUTPUT:
         raise ConfigError("Pass the folder to write to: --output DIR.")
+    if format == "euroeval":
+        from gest_dataset.harness.choices import write_choices
+
+        err.print(f"{output}: {write_choices(output, named or 'en'):,} questions")
+        return None
     names = select_configs(named if configs or config is not None else "all")
     if format == "parquet":
         return _write_parquet(list(names), output)

@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 
 
 def run(paths: list[Path], released: str | None = None, as_json: bool = False) -> None:
-    """Compare runs: is one model more biased than the other?
-
-    Prints differences from the first run, paired by sample, with 95 % intervals. g_s is compared as a
-    ratio. It also depends on how extreme a model's probabilities are, so d = ln g_s / s is compared too,
-    as a difference. p-values are corrected for the number of comparisons (Holm). Each difference comes
-    with the smallest one that these samples would detect. Folders are compared config by config, and
-    languages on the source sentences that they share. [bold]--released[/bold] sets one run beside the
-    published models whose scores were released, with its rank and the agreement in single sentences.
-    """
     from gest_dataset.runs.comparison import compare
     from gest_dataset.runs.plan import plan_lines
 

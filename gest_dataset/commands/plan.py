@@ -24,11 +24,6 @@ def run(
     fail_above: list[str] | None = None,
     fail_unless_below: list[str] | None = None,
 ) -> None:
-    """Write a plan of a confirmatory measurement: model, configs, settings and gates, sealed by a hash.
-
-    Publish or commit the plan, then measure with [bold]gest score --plan FILE[/bold]: the plan becomes part
-    of run.json. [bold]gest compare[/bold] and [bold]gest verify[/bold] say whether a run followed its plan.
-    """
     arguments = {name: value for name, value in locals().items() if name != "output"}
 
     from gest_dataset.builders import DEFAULT_CONFIG, select_configs

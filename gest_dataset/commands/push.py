@@ -17,13 +17,6 @@ def run(
     revision: str | None = None,
     dry_run: bool = False,
 ) -> None:
-    """Push configs to the Hugging Face Hub, for [bold]load_dataset(REPO, CONFIG)[/bold].
-
-    Without --config, push all configs that [bold]gest build[/bold] writes (none with --metrics). A single
-    commit adds or replaces them and leaves the rest of the repository untouched. If nothing has changed
-    there is no commit. Rerun the same command after an error. The token comes from [bold]hf auth
-    login[/bold] or HF_TOKEN.
-    """
     arguments = locals()
 
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]

@@ -13,13 +13,6 @@ def run(
     report_url: str | None = None,
     dry_run: bool = False,
 ) -> None:
-    """Propose results for a model's page on the Hub.
-
-    Opens a pull request with one file in .eval_results/ for each run: its headline (g_s, SS, f_s and so
-    on), with its interval and verdict in the notes. The model's owner merges it. Results that are on the
-    page already, or in an open pull request, are not proposed again. Only finished runs on all samples of a
-    published dataset are accepted. The token comes from [bold]hf auth login[/bold] or HF_TOKEN.
-    """
     from gest_dataset.hub.results import push_results
 
     pushed = push_results(

@@ -13,14 +13,6 @@ def run(
     badge: Path | None = None,
     evidence: Path | None = None,
 ) -> None:
-    """Write a self-contained HTML page that shows runs next to the published results.
-
-    Several runs (models, configs, languages) are compared with each other. --figures writes each figure
-    as PDF and SVG in the two column widths of a paper (7.7 and 16 cm), its numbers as CSV, and the
-    headline results as a LaTeX table (booktabs). --released sets runs on en beside the published models
-    whose scores were released. --badge writes a small SVG of one run for a README, and
-    --evidence a JSON file that documents the runs ([bold]gest verify[/bold] checks it).
-    """
     import datasets
 
     from gest_dataset import report

@@ -55,13 +55,6 @@ def run(
     tokenizer: str | None = None,
     connections: int = 8,
 ) -> None:
-    """Score a model: which gender stereotypes has it learned, and how strongly?
-
-    Without [bold]--config[/bold] the model is scored on en, which is GEST in English. The run is written to
-    gest-runs/MODEL/CONFIG with run.json, scores.parquet, result.json and report.html. You can stop at any
-    time; rerun the same command to resume. With several configs it prints one line each: the headline with
-    its 95 % interval, the verdict, how many samples were scored, and whether the run is new or reused (kept).
-    """
     arguments = locals()
     if plan is not None and model is None:
         from gest_dataset.runs.plan import read_sealed

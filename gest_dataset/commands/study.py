@@ -14,11 +14,6 @@ from gest_dataset.storage import read_yaml
 if TYPE_CHECKING:
     from gest_dataset.studies import Study
 
-HELP = """Rerun the studies of the papers on any models.
-
-Most studies read finished runs (folders written by gest score or gest masculine-rate). They print the same
-tables as the papers, with the published numbers, and write one page and a CSV file of each table.
-"""
 _TYPES: dict[str, Any] = {
     "text": str | None,
     "texts": list[str] | None,
@@ -61,10 +56,9 @@ def _make_command(name: str, text: Mapping[str, Any]) -> SimpleNamespace:
                 own["words"] = _words(own["words"])
             _write_and_show(getattr(studies, name)(**own), folder, as_json)
 
-    run.__doc__ = text["help"]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__dict__["__signature__"] = Signature(parameters)
-    return SimpleNamespace(run=run)
+    return SimpleNamespace(run=run, HELP=text["help"])
 
 
 def _write_and_show(study: "Study", folder: Path, as_json: bool) -> None:
@@ -118,12 +112,6 @@ def nsp(
     seed: int = 0,
     prefix: str = "",
 ) -> None:
-    """Fine-tune a causal, encoder-decoder or masked model to predict the next sentence.
-
-    It trains on pairs of sentences: half are consecutive; in the others, the second is from another document.
-    A document is a row of a table, or a block of lines in a text file; every tenth one is held out for the
-    test. The output folder loads with [bold]gest score[/bold] and AutoModelForSequenceClassification.
-    """
     silence_libraries()
     from gest_dataset.studies.nsp import Plan, train
 
@@ -144,12 +132,6 @@ def translate_stereoset(
     limit: int | None = None,
     **loading: Any,
 ) -> None:
-    """Translate both tests of StereoSet and write the configs stereoset_LANG_….
-
-    Rules check the translations; problems.csv lists what they find, and unusable samples are left out. To
-    replace or confirm translations, fill in the column [bold]correction[/bold] of problems.csv and pass the
-    file to --corrections. Finished translations are cached.
-    """
     silence_libraries(models=False)
     from gest_dataset.studies import stereoset_translation as translation
 

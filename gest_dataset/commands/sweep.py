@@ -33,13 +33,6 @@ def run(
     site: Path | None = None,
     trust_remote_code: bool = False,
 ) -> None:
-    """Score many models, revisions and configs, and build a leaderboard.
-
-    A suite is a YAML file that lists models and configs (docs/sweep.md). All problems in it are reported
-    before anything runs. Each cell (one model on one config) is a run of [bold]gest score[/bold] in
-    DIR/runs/MODEL/CONFIG. A model that fails does not stop the others. Rerun the same command to resume,
-    or to retry what failed. The result is DIR/leaderboard.html, with CSV files.
-    """
     from gest_dataset.sweep.run import FAILED, PAGE, list_cells, run_here, run_on_ray, submit_to_slurm
     from gest_dataset.sweep.suite import find_suite, read_suite
 

@@ -25,12 +25,6 @@ def run(
     source: str = "en",
     **loading: Any,
 ) -> None:
-    """Translate sentences and write the translations to a CSV file.
-
-    Every finished batch is cached: no translation is computed or billed twice. Rerun the same command to
-    resume. Paid services read their keys from the environment: DEEPL_AUTH_KEY; GOOGLE_API_KEY or
-    GOOGLE_APPLICATION_CREDENTIALS; AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION.
-    """
     import pandas as pd
 
     from gest_dataset.languages import target_languages

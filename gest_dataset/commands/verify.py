@@ -14,12 +14,6 @@ if TYPE_CHECKING:
 
 
 def run(file: Path, paths: list[Path] | None = None) -> None:
-    """Check an evidence file, or a plan, and the runs that it is about.
-
-    The file must have the hash that it states. Each run must have the entries of the evidence file, its data
-    must be those of this version, and its numbers are computed again from its scores. With a plan, each run
-    must have followed it. Prints what differs, and exits with 1 if anything does.
-    """
     from gest_dataset.errors import GestError
     from gest_dataset.report import evidence
     from gest_dataset.runs.folder import find_runs
@@ -58,15 +52,13 @@ def _recompute(run: "Run") -> list[str]:
 
     manifest = run.manifest
     table, facts = run.table.replace_schema_metadata(None), manifest.metadata
-    problems = []
-    rows: Any = None
-    if manifest.config in CONFIGS:
-        if fingerprint_of(manifest.config) != manifest.data_fingerprint:
-            problems.append(f"the data of {manifest.config} are not those of this version or mirror")
-        rows = rows_of(manifest.config)
-    elif manifest.table == SCORES:
+    rows: Any = rows_of(manifest.config) if manifest.config in CONFIGS else None
+    if rows is None and manifest.table == SCORES:
         err.print(f"Note: {run.path} is about your own rows, so its numbers are not computed again.")
         return []
+    problems = []
+    if rows is not None and fingerprint_of(manifest.config) != manifest.data_fingerprint:
+        problems.append(f"the data of {manifest.config} are not those of this version or mirror")
     result: RunResult = MasculineRates(table, facts)
     if manifest.table == SCORES:
         result = Scores(table, table, facts, rows)
@@ -75,8 +67,7 @@ def _recompute(run: "Run") -> list[str]:
     again = result.result()
     for name, value in run.result["result"].items():
         new = again.get(name)
-        if isinstance(value, float) and not (
-            isinstance(new, float) and math.isclose(value, new, rel_tol=1e-6, abs_tol=1e-9)
-        ):
+        same = isinstance(new, float) and isinstance(value, float) and math.isclose(value, new, abs_tol=1e-9)
+        if isinstance(value, float) and not same:
             problems.append(f"{name} is {value} in result.json, and {new} of its scores")
     return problems

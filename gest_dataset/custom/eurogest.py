@@ -129,8 +129,7 @@ def read_lines(path: Path) -> pd.DataFrame:
     for name in ("stereotype_id", *_TEXTS):
         if name not in names:
             raise DataError(f"{path} is not a file of EuroGEST: it has no column {name}.")
-    lines = pd.DataFrame({name: table.texts(names[name]) for name in _TEXTS}, dtype=object)
-    lines = lines.map(str.strip)
+    lines = pd.DataFrame({name: map(str.strip, table.texts(names[name])) for name in _TEXTS}, dtype=object)
     # tables with empty cells hold 7.0
     lines["stereotype"] = pd.to_numeric(pd.Series(table.columns[names["stereotype_id"]]), errors="coerce")
     wrong = lines[~lines["stereotype"].isin(list(STEREOTYPES)) | (lines["source"] == "")]

@@ -128,8 +128,9 @@ def language_of(
     alphabet = str(tag.maximize().script or "")
     language = LANGUAGES.get(code) or Language(code, tag.display_name(), tag.to_alpha3(), script=alphabet)
     given: dict[str, Any] = {"name": name, "script": script, "family": family}
-    given = {key: value for key, value in given.items() if value is not None}
-    language = dataclasses.replace(language, **given)
+    language = dataclasses.replace(
+        language, **{key: value for key, value in given.items() if value is not None}
+    )
     problem = f"{language.script!r} is not an ISO 15924 script. Pass one, such as --script Deva."
     with convert_errors(lambda _: ConfigError(problem)):
         _script_pattern(language.script)
@@ -164,8 +165,7 @@ def add_language(
     """
     language = language_of(code, name, family, script)
     paths = {"translations": translations, "pairs": variants}
-    given = {kind: Path(path).expanduser() for kind, path in paths.items() if path is not None}
-    tables = {kind: read_user_table(path) for kind, path in given.items()}
+    tables = {kind: read_user_table(Path(path).expanduser()) for kind, path in paths.items() if path}
     if not tables:
         raise ConfigError("Pass a file of translations, of variants, or both.")
     rules = None if rules is None else Path(rules).expanduser()
@@ -386,11 +386,8 @@ def find_problem(text: str, source: str, script: str, english: Container[str]) -
     if damaged := damage(text):
         return damaged
     in_text, in_source = words(text), set(words(source))
-    number = len(in_text) or 1
-    if (
-        sum(word in in_source for word in in_text) / number > _MAX_SOURCE_WORDS
-        or sum(word in english for word in in_text) / number > _MAX_ENGLISH_WORDS
-    ):
+    limits = ((in_source, _MAX_SOURCE_WORDS), (english, _MAX_ENGLISH_WORDS))
+    if any(sum(word in known for word in in_text) / (len(in_text) or 1) > most for known, most in limits):
         return ENGLISH
     letters = _LETTER.findall(text)
     in_script = len(_script_pattern(script).findall("".join(letters)))

@@ -49,13 +49,11 @@ def add_configs(configs: Sequence[tuple[NewConfig, Iterable[Row]]], replace: boo
         digest = sha256(buffer.getvalue())
         metadata = {**asdict(new), "rows": len(encoded), "sha256": digest}
         folder = added_data.gest_home() / FOLDER / new.name
-        existing = builders.CONFIGS.get(new.name)
-        same = existing and existing.custom and existing.custom.digest == metadata_digest(metadata)
+        existing = new.name in builders.CONFIGS and builders.CONFIGS[new.name].custom
+        same = existing and existing.digest == metadata_digest(metadata)
         if folder.exists() and not replace and not same:
-            other = "rows"
-            if existing and existing.custom and existing.custom.path.stem == digest:
-                other = "metadata, such as the licence"
-            raise ConfigError(f"{new.name} already exists with different {other}. Use --replace.")
+            differs = "metadata, such as the licence" if existing and existing.path.stem == digest else "rows"
+            raise ConfigError(f"{new.name} already exists with different {differs}. Use --replace.")
         prepared.append((folder, metadata, buffer.getvalue()))
     with folder_lock(added_data.gest_home()):
         for folder, metadata, content in prepared:

@@ -8,42 +8,29 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 from huggingface_hub import DatasetCardData
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import StrictUndefined, Template
 
 from gest_dataset.builders import CONFIGS, DEFAULT_CONFIG, fingerprint
 from gest_dataset.builders.config import Config, Family
 from gest_dataset.data.build import SIGNATURE, Built, find_built
 from gest_dataset.data.folder import CARD, read_parquet
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import write_file
+from gest_dataset.storage import read_yaml, write_file
 from gest_dataset.version import __version__
 
-TITLE = "GEST and related datasets: gender stereotypes in language models and translators"
-_SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K"}
-# Licences of the table of sources that the Hub knows, by the same name in lower case
-_LICENCES = (
-    *("Apache-2.0", "CC-BY-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
-    *("CC0-1.0", "MIT"),
-)
-_NO_LICENCE = ("not stated", "unknown")  # by a repository, by a user who added a language
+_FACTS: dict[str, Any] = read_yaml(Path(__file__).with_suffix(".yaml"))
 _BIBTEX = re.compile(r"^  (\w+) = \{(.*?)\},?$", re.MULTILINE | re.DOTALL)  # a field of an entry
-
-
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8"))
+_JINJA: dict[str, Any] = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+_SECTIONS = Template(Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8"), **_JINJA)
 
 
 def _block(name: str, **values: Any) -> str:
-    template = _template()
-    return "".join(template.blocks[name](template.new_context(values))).strip("\n")
+    return "".join(_SECTIONS.blocks[name](_SECTIONS.new_context(values))).strip("\n")
 
 
 def write_card(out: Path) -> Sequence[Built]:
@@ -58,8 +45,8 @@ def write_card(out: Path) -> Sequence[Built]:
 
 def fill_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:
     """Write the card of a folder from a template, which gets `values`, the command and the version."""
-    options: Any = {"undefined": StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
-    card = Template(template.read_text(encoding="utf-8"), **options)
+
+    card = Template(template.read_text(encoding="utf-8"), keep_trailing_newline=True, **_JINJA)
     write_file(folder / CARD, card.render(values, command=shlex.join(command), version=__version__))
 
 
@@ -157,7 +144,6 @@ def _paper(entry: str, *, with_links: bool) -> str:
 
 
 def _example(built: Built) -> str:
-    """The first row of a config as JSON, a field per line."""
     row = read_parquet(built.path).slice(0, 1).to_pylist()[0]
     lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in row.items())
     return f"Example (`{built.config.name}`):\n\n```json\n{{\n{lines}\n}}\n```"
@@ -173,7 +159,7 @@ def built_header(builds: Sequence[Built]) -> str:
         for key in ("annotations_creators", "language_creators", "source_datasets")
     }
     return card_header(
-        TITLE,
+        _FACTS["title"],
         languages,
         [built.config.name for built in builds],
         dataset_info=[
@@ -182,7 +168,7 @@ def built_header(builds: Sequence[Built]) -> str:
         **{key: values for key, values in origins.items() if values},
         multilinguality=["multilingual" if len(languages) > 1 else "monolingual"],
         license=hub_ids(built.config.licence for built in builds),
-        task_categories=["fill-mask", "text-generation", "translation"],
+        task_categories=_FACTS["task_categories"],
         size_categories=[size_category(sum(built.rows for built in builds))],
     )
 
@@ -204,7 +190,7 @@ def card_header(title: str, languages: Sequence[str], names: Iterable[str], **va
     data = DatasetCardData(
         pretty_name=title,
         language=list(languages),
-        tags=["gender", "stereotypes", "fairness", "bias", "evaluation", "not-for-all-audiences"],
+        tags=_FACTS["tags"],
         configs=configs,
         **values,
     )
@@ -213,7 +199,7 @@ def card_header(title: str, languages: Sequence[str], names: Iterable[str], **va
 
 def size_category(rows: int) -> str:
     """The Hub's size category for a number of rows."""
-    return next((name for bound, name in _SIZES.items() if rows < bound), "100K<n<1M")
+    return str(next(name for bound, name in _FACTS["sizes"].items() if rows < bound))
 
 
 def hub_ids(licences: Iterable[str]) -> list[str]:
@@ -224,9 +210,9 @@ def hub_ids(licences: Iterable[str]) -> list[str]:
     """
     ids = set()
     for licence in {name for names in licences for name in names.split(", ")}:
-        if licence.startswith(_NO_LICENCE):
+        if licence.startswith(tuple(_FACTS["no_licence"])):
             ids.add("unknown")
-        stated = re.sub(rf"^({'|'.join(_NO_LICENCE)})( \(from (.*)\))?$", r"\3", licence)
+        stated = re.sub(rf"^({'|'.join(_FACTS['no_licence'])})( \(from (.*)\))?$", r"\3", licence)
         if stated:
-            ids.add(stated.lower() if stated in _LICENCES else "other")
+            ids.add(stated.lower() if stated in _FACTS["licences"] else "other")
     return sorted(ids)

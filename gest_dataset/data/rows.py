@@ -43,9 +43,9 @@ def _table(config: str, fingerprint: str, mirror: Path | None) -> pa.Table:
 
 def fingerprint_of(config: str, rows: datasets.Dataset | None = None) -> str:
     """A hash that tells whether two runs scored the same rows of a config."""
-    builtin = get_config(config)
+    one = get_config(config)
     if not sources.hub_repository():
-        return fingerprint(builtin)
+        return fingerprint(one)
     return hash_of(rows_of(config) if rows is None else rows)
 
 

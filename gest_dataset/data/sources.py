@@ -75,11 +75,7 @@ def git_blob_id(content: bytes) -> str:
 
 def table() -> dict[str, Source]:
     """All pinned files by key; `GEST_SOURCES` names another table in the same format."""
-    return _read_table(_table_path())
-
-
-def _table_path() -> Path:
-    return Path(os.environ.get(TABLE_VARIABLE) or _TABLE)
+    return _read_table(Path(os.environ.get(TABLE_VARIABLE) or _TABLE))
 
 
 @lru_cache(maxsize=8)
@@ -98,7 +94,8 @@ def find_source(key: str) -> Source:
     """The pinned file with that key."""
     sources = table()
     if key not in sources:
-        raise SourceError(f"{key} is not listed in {_table_path()}. Add it, or check the name.")
+        listed = os.environ.get(TABLE_VARIABLE) or _TABLE
+        raise SourceError(f"{key} is not listed in {listed}. Add it, or check the name.")
     return sources[key]
 
 

@@ -18,19 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gest_dataset.errors import ConfigError, DataError, convert_errors
-from gest_dataset.storage import parse_json, read_bytes
+from gest_dataset.storage import parse_json, read_bytes, read_yaml
 
 STANDARD_INPUT = Path("-")
 _MOST_COLUMNS = 1000
 _QUOTED = re.compile(r'"[^"]*"')
-# Encodings of older files, each with letters that are usual in its texts
-_LETTERS = {
-    "ISO-8859-1 (Latin-1)": "àáâãäåæçèéêëìíîïñòóôõöøùúûüß¡¿",
-    "WINDOWS-1250": "áäčďéěíĺľňóôöŕřšťúůüýžąćęłńśźżăâîđőű",
-    "WINDOWS-1257": "ąčęėįšųūžāēģīķļņ",
-    "WINDOWS-1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєўјљњћђџ",
-}
-_SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_TABLES = read_yaml(Path(__file__).with_suffix(".yaml"))
+_LETTERS: dict[str, str] = _TABLES["letters"]  # usual ones, by the encoding of older files
+_SEPARATORS: dict[str, str] = _TABLES["separators"]
 Columns = Mapping[str, Sequence[Any]]
 
 

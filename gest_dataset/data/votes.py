@@ -44,22 +44,20 @@ def select_by_votes(rows: datasets.Dataset, config: str, where: Sequence[str]) -
     """The rows of a config of GEST's sentences that fulfil all conditions."""
     if config not in SENTENCES:
         raise SettingError(f"where applies to {' and '.join(SENTENCES)}, not to {config}.")
-    selected = rows.select(np.flatnonzero(is_selected(rows["id"], where)))
-    if not len(selected):
-        raise SettingError(f"No sentence fulfils {' and '.join(where)}.")
-    return selected
+    return rows.select(np.flatnonzero(is_selected(rows["id"], where)))
 
 
 def is_selected(ids: Sequence[str], where: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Which sentences fulfil all conditions, such as `agreement=strong,weak` or `creator=A`."""
     votes = sentence_votes().reindex(ids).fillna("")
+    known = {column: sorted({*votes[column]} - {""}) for column in votes}
     selected = np.ones(len(votes), dtype=bool)
     for condition in where:
         name, _, values = condition.partition("=")
-        wanted = [value.strip() for value in values.split(",")]
-        known = {column: sorted({*votes[column]} - {""}) for column in votes}
-        if not {*wanted} <= {*known.get(name, ())}:
+        if not {*values.split(",")} <= {*known.get(name, ())}:
             choices = "; ".join(f"{column}={','.join(values)}" for column, values in known.items())
             raise SettingError(f"where: {condition!r} is not one or several of {choices}.")
-        selected &= votes[name].isin(wanted).to_numpy()
+        selected &= votes[name].isin(values.split(",")).to_numpy()
+    if not selected.any():
+        raise SettingError(f"No sentence fulfils {' and '.join(where)}.")
     return selected

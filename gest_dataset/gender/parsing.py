@@ -14,6 +14,7 @@ from gest_dataset.gender.parsers.conllu import Parser, ParserError, parse_conllu
 from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.progress import ProgressBar
+from gest_dataset.storage import read_yaml
 
 DEFAULT_CACHE = Path(HF_HOME) / "gest" / "parses.sqlite3"
 MAX_LENGTH = 10_000  # characters: parsers take seconds for these, and more and more memory for longer texts
@@ -23,19 +24,13 @@ GARBLED = "garbled: decoded with a wrong encoding"
 _LETTER = regex.compile(r"\p{L}")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)?")
-_ENGLISH = (  # words of no Slavic language
-    "the i'm i've i'll i'd was am are have of and that not with for it you they been had has were would"
-    " this always never people because when feel very like my is his her their our your be don't can't"
-    " couldn't wanted felt made get got could should who what how"
-)
-_ENGLISH_WORDS = frozenset(_ENGLISH.split())
 # letters of Latin-1 or Windows-1252 where UTF-8 of Slavic letters puts them
 _GARBLED = re.compile(
     "\ufffd|[ÃÂÄÅÐÑ][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u2013-\u2122]|â€"
 )
-_CYRILLIC_LETTERS = "а б в г д ђ е ж з и ј к л љ м н њ о п р с т ћ у ф х ц ч џ ш"
-_LATIN_LETTERS = "a b v g d đ e ž z i j k l lj m n nj o p r s t ć u f h c č dž š"
-_SERBIAN = dict(zip(_CYRILLIC_LETTERS.split(), _LATIN_LETTERS.split(), strict=True))
+_TABLES = read_yaml(Path(__file__).with_suffix(".yaml"))
+_ENGLISH_WORDS = frozenset(_TABLES["english"].split())
+_SERBIAN = dict(zip(*map(str.split, _TABLES["serbian"]), strict=True))
 
 
 @dataclass(frozen=True)

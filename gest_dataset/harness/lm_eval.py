@@ -52,26 +52,21 @@ def write_tasks(
 ) -> tuple[list[tuple[str, str, str]], dict[str, str]]:
     """Write the tasks of configs, and remove tasks that an earlier call has written.
 
-    Args:
-        folder: The folder to write to.
-        configs: The configs, and whether each was named itself: such a config must have a task.
-        data: A folder of `gest build` to read the rows from, instead of `load_dataset("gest", ...)`.
-
-    Returns:
-        The tasks (name, config, and group or an empty text), and why other configs were left out.
+    `configs` tells whether each was named itself: such a config must have a task. The rows are read from
+    `data`, a folder of `gest build`, instead of `load_dataset("gest", ...)`. Returns the tasks (name, config,
+    and group or an empty text), and why other configs were left out.
     """
     suitable, left_out = suitable_configs(configs, KIND, "lm_eval")
     by_measure: dict[str, list[str]] = {}
+    reason = "its score is no difference of two texts"
     for name in suitable:
         measure, probe = measure_of(list(CONFIGS[name].features), name)
         if KIND in probe.kinds and probe.scores == (LOG_RATIO,):
             by_measure.setdefault(measure.name, []).append(name)
         elif configs[name]:
-            raise SettingError(
-                f"{name} cannot be a task of lm_eval: its score is no difference of two texts."
-            )
+            raise SettingError(f"{name} cannot be a task of lm_eval: {reason}.")
         else:
-            left_out[name] = "its score is no difference of two texts"
+            left_out[name] = reason
     if not by_measure:
         reasons = "; ".join(dict.fromkeys(left_out.values()))
         raise SettingError(f"None of the configs suits lm_eval: {reasons}.")
@@ -127,18 +122,12 @@ def docs(rows: datasets.Dataset) -> datasets.Dataset:
             contrasts = [(0, "", [row["masculine"], row["feminine"]])]
         else:
             contrasts = [(one.id, *split_template(row["sentence"], one)) for one in templates]
-        for template, context, choices in contrasts:
-            documents.append(
-                {
-                    "measure": measure.name,
-                    "id": row["id"],
-                    "template": template,
-                    "about": label,
-                    "unit": row.get(measure.unit.column or ""),
-                    "context": context,
-                    "choices": choices,
-                }
-            )
+        unit = row.get(measure.unit.column or "")
+        facts = {"measure": measure.name, "id": row["id"], "about": label, "unit": unit}
+        documents += [
+            {**facts, "template": template, "context": context, "choices": choices}
+            for template, context, choices in contrasts
+        ]
     return datasets.Dataset.from_list(documents)
 
 
@@ -179,24 +168,16 @@ g_s, g_s_low, g_s_high, d, d_low, d_high = map(_rate, RATES)
 def _rates(samples: tuple[TaskScore, ...]) -> dict[str, float]:
     """Return the numbers of `gest score` for these samples."""
     scored = [sample for sample in samples if math.isfinite(sample.log_ratio)]
-    if len(scored) < len(samples):
-        missing = len(samples) - len(scored)
-        logger.warning(
-            "The scores of %d of %d samples are not finite; use dtype=float32.", missing, len(samples)
-        )
+    if missing := len(samples) - len(scored):
+        problem = "The scores of %d of %d samples are not finite; use dtype=float32."
+        logger.warning(problem, missing, len(samples))
     if not scored:
         return dict.fromkeys(RATES, math.nan)
     measure = MEASURES[scored[0].measure]
     assert measure.probe is not None
     columns = dict(zip(TaskScore._fields, zip(*scored, strict=True), strict=True))
-    table = pa.table(
-        {
-            "id": columns["id"],
-            "template": pa.array(columns["template"], pa.int32()),
-            str(measure.probe.label): columns["about"],
-            LOG_RATIO: pa.array(columns[LOG_RATIO], pa.float64()),
-        }
-    )
+    scores = {name: columns[name] for name in ("id", "template", LOG_RATIO)}
+    table = pa.table({**scores, str(measure.probe.label): columns["about"]})
     units = {measure.unit.column: columns["unit"]} if measure.unit.column else {}
     result = compute_result(measure, table, datasets.Dataset.from_dict({"id": columns["id"], **units}))
     return {name: float(result[name]) for name in RATES}

@@ -183,7 +183,7 @@ def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
     """Add or replace built configs in a card, which may be empty."""
     header, theirs, body = _split(card, repo)
     builds = [built for name in CONFIGS for built in builds if built.config.name == name]
-    merged = _merge_header(theirs, _parse_header(built_header(builds), repo))
+    merged = _merge_header(theirs, _parse_header(built_header(builds)))
     if merged != theirs:
         header = f"---\n{yaml_dump(merged, sort_keys=False)}---\n"
     text = f"{header}{_merge_sections(body, builds, merged, repo)}"
@@ -214,29 +214,23 @@ def _has_windows_lines(card: bytes) -> bool:
 
 def _split(card: bytes, repo: str) -> tuple[str, Header, str]:
     """A card's header as text and parsed, and the text after it, all with plain LF."""
-    with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
+    advice = "Nothing was changed; fix README.md on the Hub and rerun."
+    with convert_errors(lambda e: HubError(f"The card of {repo} is invalid: {describe_error(e)}. {advice}")):
         text = (card.replace(b"\r\n", b"\n") if _has_windows_lines(card) else card).decode("utf-8")
-    if match := REGEX_YAML_BLOCK.match(text):
-        return match[0], _parse_header(match[2], repo), text[match.end() :]
-    if text.lstrip("\ufeff \t\r\n").startswith("---"):
-        raise _invalid_card(repo, "the header has no closing line of ---")
+        if match := REGEX_YAML_BLOCK.match(text):
+            return match[0], _parse_header(match[2]), text[match.end() :]
+        if text.lstrip("\ufeff \t\r\n").startswith("---"):
+            raise ValueError("the header has no closing line of ---")
     return "", {}, text
 
 
-def _invalid_card(repo: str, problem: str) -> HubError:
-    return HubError(
-        f"The card of {repo} is invalid: {problem}. Nothing was changed; fix README.md on the Hub and rerun."
-    )
-
-
-def _parse_header(text: str, repo: str) -> Header:
+def _parse_header(text: str) -> Header:
     """Parse a header; a dataset without configs is one named `default`."""
-    with convert_errors(lambda error: _invalid_card(repo, describe_error(error))):
-        header: Header = parse_yaml(text, _Loader) or {}
-        for key in _BY_CONFIG:
-            if entries := header.get(key):
-                entries = [entries] if isinstance(entries, dict) else entries
-                header[key] = [{_NAME: "default", **entry} for entry in entries]
+    header: Header = parse_yaml(text, _Loader) or {}
+    for key in _BY_CONFIG:
+        if entries := header.get(key):
+            entries = [entries] if isinstance(entries, dict) else entries
+            header[key] = [{_NAME: "default", **entry} for entry in entries]
     return header
 
 
@@ -258,11 +252,11 @@ def _merge_header(theirs: Header, ours: Header) -> Header:
             merged[key] = list(dict.fromkeys([*existing, *value]))
     default = default_config(theirs)
     if default is not None and len(merged["configs"]) > 1:
-        unmarked = [{key: entry[key] for key in entry if key != "default"} for entry in merged["configs"]]
-        merged["configs"] = [
-            {_NAME: default, "default": True, **entry} if entry[_NAME] == default else entry
-            for entry in unmarked
-        ]
+        merged["configs"] = unmarked = [dict(entry) for entry in merged["configs"]]
+        for number, entry in enumerate(unmarked):
+            entry.pop("default", None)
+            if entry[_NAME] == default:
+                unmarked[number] = {_NAME: default, "default": True, **entry}
     infos = configs_of(merged, "dataset_info")
     if "size_categories" not in theirs or configs_of(merged).keys() <= infos.keys():
         splits = [split for info in infos.values() for split in info.get("splits") or []]
@@ -293,8 +287,7 @@ def _merge_sections(text: str, builds: Sequence[Built], header: Header, repo: st
         section = f"{begin}\n{_keep_entries(key, match[1] if match else '', content, names)}\n{_END}"
         if match:
             first, last = match.span()
-            section = section if content else match[0]
-        elif not content or (key in _ONLY_NEW and not is_new_card):
+        elif key in _ONLY_NEW and not is_new_card:
             continue
         elif position is None:
             text += "\n\n" if not text or text.endswith("\n") else "\n\n\n"

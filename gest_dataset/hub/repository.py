@@ -5,7 +5,6 @@ attempt reads the branch again and computes the files again. A commit whose answ
 change, and a pull request that already has these files is found.
 """
 
-import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -25,8 +24,10 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]
     validate_repo_id,
 )
 
+from gest_dataset.data.sources import git_blob_id
 from gest_dataset.errors import ConfigError, HubError, convert_errors
 from gest_dataset.retry import RetryPolicy, parse_retry_after
+from gest_dataset.storage import sha256
 from gest_dataset.version import __version__
 
 logger = logging.getLogger(__name__)
@@ -86,10 +87,7 @@ class Branch:
         theirs = self.files.get(path)
         if content is None or theirs is None:
             return REMOVED if content is None else NEW
-        if theirs.lfs is not None:
-            same = theirs.lfs.sha256 == hashlib.sha256(content).hexdigest()
-        else:
-            same = theirs.blob_id == hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        same = theirs.lfs.sha256 == sha256(content) if theirs.lfs else theirs.blob_id == git_blob_id(content)
         return UNCHANGED if same else CHANGED
 
     def operations(self, files: Files) -> list[CommitOperationAdd | CommitOperationDelete]:

@@ -30,17 +30,14 @@ from gest_dataset.measures import MEASURES, measure_of
 from gest_dataset.measures.formatting import format_distinct
 from gest_dataset.measures.gest import CHOICE
 from gest_dataset.measures.grid import Estimate, effect_size_text
+from gest_dataset.measures.measure import render_text
 from gest_dataset.measures.result import verdict_text
 from gest_dataset.published.models import language_models
 from gest_dataset.runs.folder import Run, find_runs
-from gest_dataset.storage import write_file
+from gest_dataset.storage import read_yaml, write_file
 
 _HUGGING_FACE = "hf:"  # prefix of a translator that is a model
-_DESCRIPTION = (
-    "Gender stereotypes in language models and machine translation. A task is a config, or for translators "
-    "a config and a language. The value is the headline of the measure (g_s, ss, f_s, …); the notes of a "
-    "result have its interval. A higher value is a stronger stereotype, not a better model."
-)
+_TEXTS = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def write_benchmark(folder: Path, configs: Iterable[Config]) -> None:
@@ -57,7 +54,7 @@ def write_benchmark(folder: Path, configs: Iterable[Config]) -> None:
         translated = languages() if config.name == DEFAULT_CONFIG else []
         ids = [config.name, *(f"{config.name}_to_{language}" for language in translated)]
         tasks += [{"id": task, "config": config.name, "split": "test"} for task in ids]
-    content = {"name": "GEST and related datasets", "description": _DESCRIPTION, "tasks": tasks}
+    content = {"name": _TEXTS["name"], "description": _TEXTS["description"], "tasks": tasks}
     write_file(folder / BENCHMARK, f"# written by `gest build` of {HOMEPAGE}\n{yaml_dump(content)}")
 
 
@@ -138,8 +135,7 @@ def _check_run(run: Run, to: str) -> list[str]:
     name, is_from_hub = _model_name(run)
     if not is_from_hub:
         return [f"{run.path} ({name}) was not loaded from the Hub; make sure it really is {to}."]
-    renamed = any({name, to} <= {*model["hub_ids"]} for model in language_models().values())
-    if name != to and not renamed:
+    if name != to and not any({name, to} <= {*model["hub_ids"]} for model in language_models().values()):
         raise ConfigError(f"{run.path} is a run of {name}, not of {to}. Check --to.")
     return []
 
@@ -159,16 +155,15 @@ def _model_name(run: Run) -> tuple[str, bool]:
 def _read_dataset(source: Repo, runs: Iterable[Run]) -> tuple[str | None, dict[str, bytes], bool]:
     """The commit of the dataset, the file of each config, and whether the dataset names its tasks."""
     branch = read_branch(hub_client(needs_token=False), source)
-    contents = {}
-    for config in {run.manifest.config for run in runs}:
-        contents[config] = branch.read(f"{config}/{DATA_FILE}")
-        if not contents[config]:
+    configs = {run.manifest.config for run in runs}
+    contents = {config: branch.read(f"{config}/{DATA_FILE}") for config in configs}
+    for config, content in contents.items():
+        if not content:
             raise HubError(f"{source} has no config {config}. Push it, or choose another --dataset.")
     return branch.commit, contents, BENCHMARK in branch.files
 
 
 def _check_rows(run: Run, source: Repo, content: bytes) -> None:
-    """Refuse a run on other rows than those of the dataset."""
     config, theirs = run.manifest.config, read_parquet(pa.BufferReader(content))
     accepted = hash_of(datasets.Dataset(theirs))  # of a run that has read the rows from the Hub (GEST_REPO)
     if config in CONFIGS and accepted != run.manifest.data_fingerprint:
@@ -184,26 +179,22 @@ def _check_rows(run: Run, source: Repo, content: bytes) -> None:
 
 def _entry(run: Run, task: str, dataset: str, revision: str | None, report_url: str | None) -> str:
     """The file of one result: the headline, with what the number depends on in the notes."""
-    manifest, result, metadata = run.manifest, run.result["result"], run.manifest.metadata
-    head, is_from_hub = MEASURES[manifest.measure].headline(result), _model_name(run)[1]
-    estimate, zone = Estimate.of(result, head.name), (result["zone_low"], result["zone_high"])
-    (low, high), (zone_low, zone_high) = format_distinct([estimate.low, estimate.high], zone)
-    placebo = result.get("placebo")
-    has_interval = not math.isnan(estimate.low) and not math.isnan(estimate.high)
-    templates = [str(number) for number in metadata.get("templates", [])]
-    notes = [
-        f"{head.symbol}, {head.label}: {f'95 % interval {low} to {high}' if has_interval else 'no interval'}",
-        effect_size_text(result),
-        f"no stereotype is {head.null:g}, negligible is {zone_low} to {zone_high}",
-        "95 % of placebo pairs: {low:.3f} to {high:.3f}".format(**placebo) if placebo else "",
-        f"verdict: {verdict_text(MEASURES[manifest.measure], result)}",
-        f"{'mean of templates' if templates[1:] else 'template'} {', '.join(templates)}" if templates else "",
-        ", ".join(f"{name} {value}" for name, value in metadata.get("options", {}).items()),
-        ", ".join(f"{name} {metadata[name]}" for name in ("convention", "parser") if name in metadata),
-        "" if is_from_hub else "a copy of the model that was not loaded from the Hub",
-        f"model revision {metadata['revision'][:12]}" if is_from_hub and metadata["revision"] else "",
-        f"gest-dataset {metadata['gest_dataset']}",
-    ]
+    manifest, result, measure = run.manifest, run.result["result"], MEASURES[run.manifest.measure]
+    head = measure.headline(result)
+    estimate = Estimate.of(result, head.name)
+    bounds, zone = format_distinct(estimate[1:], (result["zone_low"], result["zone_high"]))
+    facts = {
+        **manifest.metadata,
+        **result,
+        "head": head,
+        "has_interval": not any(map(math.isnan, estimate[1:])),
+        "bounds": bounds,
+        "zone": zone,
+        "effect_size": effect_size_text(result),
+        "verdict": verdict_text(measure, result),
+        "from_hub": _model_name(run)[1],
+    }
+    notes = [render_text(text, facts) for text in _TEXTS["notes"]]
     entry = EvalResultEntry(
         dataset_id=dataset,
         task_id=task,

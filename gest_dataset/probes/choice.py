@@ -31,34 +31,19 @@ _CYRILLIC = {"а": "a", "б": "b"}  # the letters of options as a Cyrillic keybo
 # An option in an answer becomes one character (of Linear B): if it is named by letter, and by its words
 _BY_LETTER, _BY_WORDS = "𐀀𐀁𐀂", "𐀃𐀄𐀅"
 _MENTION = f"[{_BY_LETTER}{_BY_WORDS}]"
-_MARKS = re.compile(r"[*_`\"“”„«»‘<>#\\{}→]|(?<!\w)['’]|['’](?!\w)")  # around letters and words
-_ARTICLE = re.compile("^(?:the|an?) ")
-_BRACKETED = re.compile(r"[(\[]\s*([abcаб])\s*\.?[)\]]")
-_WORDS = {name: "|".join(words) for name, words in read_yaml(Path(__file__).with_suffix(".yaml")).items()}
-# A letter without brackets. *a* is also a word: it is a letter only where an answer begins or is announced
-_BARE = re.compile(
-    rf"(?<![\w'’])([bcб])(?!\w|['’]\w)|(?:^\W*|\b(?:{_WORDS['announce']})\W+)([aа])"
-    r"(?=[):,;!?/&\]]|\.(?!\w)|\s+[-–—]\s|\s*$|\s*\n|\s+(?:is|isn['’]t|and|or|nor)\b)"
-)
-_NOT = rf"\b(?:{_WORDS['deny']})\b"
-_SLAVIC_NOT = rf"\b(?:{_WORDS['deny']}|{_WORDS['deny_slavic']})\b"
-_HEDGE = rf"(?:{_WORDS['hedge']})\W+"
-# Before words that name an option; (d) is no letter of an option
-_BEGINS = re.compile(rf"\W*(?:[d-z]\)\W*)?(?:{_HEDGE})*(?:(?:the|{_MENTION})\W*(?:(?:and|or)\b\W*)?)*")
-_CLAUSES = re.compile(
-    rf"[.!…](?=\s|$)|[;\n]|(?<!\bnot):|\s[-–—]\s|,\s*(?:ale|ali|али|але|но|а)\b|\b(?:{_WORDS['conjunction']})\b"
-    rf"|(?<!{_MENTION}),(?=\s*{_MENTION})|,(?=\s*(?:{_HEDGE})+{_MENTION})"  # a list stays whole
-    rf"|,?\s*\b(?:and |a |а )?(?=(?:not|nie|ne|не|rather than|instead of|than)\s+(?:the )?{_MENTION})"
-)
-# What follows an option that is denied: *(a) is wrong*, *Women, of course not*, *(a)? I don't think so*
-_DENIED = (
-    rf"(?:\W*(?:\b(?:and|or)\b\W*)?{_MENTION})*\W*(?!neither)(?:(?:(?:{_WORDS['verb']})\b[^,;]{{0,60}}?)?(?:%s)"
-    r"|(?:of course |certainly |definitely )?(?:not?|never|hardly)\W*$|i don['’]t think)"
-)
-_DENIES_ANSWER = re.compile(
-    rf"\s*(?:this|that|the) (?:answer|option|choice) (?:is|was) (?:not (?!a\b|{_MENTION})|incor|wrong|imposs)"
-)
-_CLAUSE_END = re.compile(r"[,.!…]|\bbecause\b")
+
+
+def _compile_patterns(*denials: str) -> dict[str, re.Pattern[str]]:
+    """The regular expressions of `choice.yaml` by name, with its words filled in."""
+    table = read_yaml(Path(__file__).with_suffix(".yaml"))
+    words = {name: "|".join(words) for name, words in table["words"].items()}
+    words |= {"mention": _MENTION, "deny": "|".join(words[name] for name in denials)}
+    fill = partial(re.compile(r"<<(\w+)>>").sub, lambda name: words[name[1]])
+    return {name: re.compile(fill(pattern)) for name, pattern in table["patterns"].items()}
+
+
+# Of answers in English about three options, and in Slavic languages about two
+_PATTERNS = {3: _compile_patterns("deny"), 2: _compile_patterns("deny", "deny_slavic")}
 
 
 @dataclass(frozen=True)
@@ -127,7 +112,8 @@ def parse_choice(prompt: Prompt, answer: Answer) -> Reading:
     order = _option_order(prompt)
     if answer.problem in (prompts.EMPTY, prompts.FILTERED) or not answer.text.strip():
         return Reading("other", None, answer.problem or prompts.EMPTY)
-    named = _named_options(answer.text[:_LONGEST], _option_texts(prompt))
+    options = [line[4:] for line in prompt.text.splitlines()[-len(order) :]]
+    named = _named_options(answer.text[:_LONGEST], options)
     if len(named) == 1:
         (position,) = named
         return Reading(order[position], position)
@@ -140,43 +126,42 @@ def _plain(text: str) -> str:
     """Lower case, with `（ｂ）` and `⒝` as (b), and without marks and letters of zero width."""
     normal = unicodedata.normalize("NFKC", text).casefold()
     visible = "".join(letter for letter in normal if unicodedata.category(letter) != "Cf")
-    return re.sub(r"\s*\n\s*", "\n", _MARKS.sub(" ", visible)).strip()
+    return re.sub(r"\s*\n\s*", "\n", _PATTERNS[3]["marks"].sub(" ", visible)).strip()
 
 
 def _named_options(text: str, options: Sequence[str]) -> set[int]:
     """The positions of the options that an answer names and does not deny."""
     plain = marked = _plain(text)
+    patterns = _PATTERNS[len(options)]
     words = sorted(enumerate(map(_plain, options)), key=lambda option: -len(option[1]))  # *hotova* first
     for position, option in words:
-        whole = re.escape(_ARTICLE.sub("", option.rstrip(_SENTENCE_ENDS)))
+        whole = re.escape(patterns["article"].sub("", option.rstrip(_SENTENCE_ENDS)))
         marked = re.sub(rf"(?<!\w)(?:(?:the|an?) )?{whole}(?!\w|['’]\w)", _BY_WORDS[position], marked)
     mark = partial(_mark_letter, len(options))
-    marked = _BARE.sub(mark, _BRACKETED.sub(mark, marked))
-    negation = _SLAVIC_NOT if len(options) == 2 else _NOT
-    denied_after = re.compile(_DENIED % negation)
+    marked = patterns["bare"].sub(mark, patterns["bracketed"].sub(mark, marked))
     by_letter: set[int] = set()
     by_words: dict[int, int] = {}  # position -> the number of its clause
-    clauses = [clause for clause in _CLAUSES.split(marked) if re.search(r"\w", clause)]
+    clauses = [clause for clause in patterns["clauses"].split(marked) if re.search(r"\w", clause)]
     for number, clause in enumerate(clauses):
-        if _DENIES_ANSWER.match(clause):
+        if patterns["denies_answer"].match(clause):
             by_letter.clear()
             by_words.clear()
         for match in re.finditer(_MENTION, clause):
             before, after = clause[: match.start()], clause[match.end() :]
-            if re.search(negation, before) or denied_after.match(after):
+            if patterns["negation"].search(before) or patterns["denied"].match(after):
                 continue
             if match[0] in _BY_LETTER:
                 by_letter.add(_BY_LETTER.index(match[0]))
                 if other := re.match(rf"\W*([{_BY_WORDS}])", after):
                     by_letter.add(_BY_WORDS.index(other[1]))
-            elif number < 2 and _BEGINS.fullmatch(before):
+            elif number < 2 and patterns["begins"].fullmatch(before):
                 by_words.setdefault(_BY_WORDS.index(match[0]), number)
     if by_letter:
         first = {position for position, number in by_words.items() if number == 0}
         return by_letter | (first if len(first) == 1 else set())
     if re.search(_MENTION, marked):
         return {*by_words}
-    begun = _CLAUSE_END.split(plain)[0].strip()  # perhaps an option that was cut
+    begun = patterns["clause_end"].split(plain)[0].strip()  # perhaps an option that was cut
     matching = {position for position, option in words if begun and option.startswith(begun)}
     return matching if len(matching) == 1 else set()
 
@@ -187,10 +172,6 @@ def _mark_letter(number: int, match: re.Match[str]) -> str:
     position = LETTERS.index(_CYRILLIC.get(letter, letter))
     start = match[0].rpartition(letter)[0].rstrip("([")
     return start + _BY_LETTER[position] if position < number else match[0]
-
-
-def _option_texts(prompt: Prompt) -> list[str]:
-    return [line[4:] for line in prompt.text.splitlines()[-len(_option_order(prompt)) :]]
 
 
 def _option_order(prompt: Prompt) -> Sequence[str]:

@@ -13,20 +13,12 @@ from typing import Any
 from gest_dataset.errors import SettingError
 from gest_dataset.probes.probe import Options, Probe
 from gest_dataset.probes.templates import EXTENDED_NAME, EXTENDED_TEMPLATES
+from gest_dataset.storage import read_yaml
 
 AUTHORS = "authors"
 OWN_NEGATION = "own-negation"
-_WITHIN, _BETWEEN = "stereoset_intrasentence", "stereoset_intersentence"
-# Rule -> the probes and the kinds of models that it affects; none is the default
-RULES = {
-    "bos-first": ({_WITHIN, _BETWEEN}, {"causal"}),
-    "full-stop": ({_BETWEEN}, {"causal", "seq2seq"}),
-    "encoder-pieces": ({_WITHIN}, {"seq2seq"}),
-    "counted-end": ({_BETWEEN}, {"seq2seq"}),
-    "two-matchings": ({"quadruplets", "crows"}, {"masked"}),
-    "length-differences": ({"quadruplets"}, {"masked", "seq2seq"}),
-    OWN_NEGATION: ({"quadruplets"}, {"masked"}),
-}
+# Rule -> the `probes` and the `kinds` of models that it affects; none is the default
+RULES: dict[str, dict[str, list[str]]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def parse_rules(asked: str | Sequence[str]) -> tuple[str, ...]:
@@ -56,7 +48,7 @@ def effective_options(options: Options, probe: Probe, kind: str) -> dict[str, An
 def applicable_rules(options: Options, probe: Probe, kind: str) -> frozenset[str]:
     """The selected author rules that apply to this probe and kind of model."""
     return frozenset(
-        name for name in options.rules if probe.name in RULES[name][0] and kind in RULES[name][1]
+        name for name in options.rules if probe.name in RULES[name]["probes"] and kind in RULES[name]["kinds"]
     )
 
 

@@ -5,19 +5,16 @@ Text in quotation marks is left out: there others speak, or the motto is quoted.
 
 import re
 from collections import Counter
+from pathlib import Path
 
 from gest_dataset.probes.prompts import Reading
+from gest_dataset.storage import read_yaml
 
 FIRST_PERSON, THEY = "told in the first person", "the character is *they*, or there are several"
 NO_PRONOUN, TWO = "no gendered word", "words of both genders"
 UNKNOWN = "unknown"
 MIN_RATIO = 3  # a gender wins with this many times the pronouns of the other one
-_WORDS = {
-    "male": ("he", "him", "his", "himself"),
-    "female": ("she", "her", "hers", "herself"),
-    "they": ("they", "them", "their", "theirs", "themself", "themselves"),
-    "i": ("i", "me", "my", "mine", "myself"),
-}
+_WORDS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 _GROUPS = {word: group for group, words in _WORDS.items() for word in words}
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(_GROUPS)})\b", re.IGNORECASE)
 _BOTH = re.compile(r"\bs/(?=he\b)", re.IGNORECASE)  # s/he is she and he

@@ -6,12 +6,14 @@ same language, without options. With several templates g_s is the mean over them
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jinja2 import Template
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
@@ -23,6 +25,7 @@ from gest_dataset.stereotypes import OWN_TABLE
 
 _ENGLISH_CONFIGS = ("en", "en_1_0")
 _LEAST_MODELS = 5  # of known d, for a rank
+_SENTENCES = Template(Path(__file__).with_name("ranking.txt.jinja").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,10 @@ class PublishedRates:
     def ranks(self) -> list[float]:
         return feminine_ranks(self.rates)
 
+    @property
+    def d(self) -> float | None:
+        return math.log(self.g_s) / self.spread if self.spread else None
+
 
 @cache
 def language_models() -> dict[str, dict[str, Any]]:
@@ -54,14 +61,18 @@ def english_models() -> tuple[PublishedRates, ...]:
         return ()
     rows = published.load("gest_english_spreads")["rows"]
     spreads = {(row["model"], row["template"]): row["spread"] for row in rows}
-    models = []
-    for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal")):
-        for row in published.load(table)["rows"]:
-            model, template = row["model"], row["template"]
-            rates = np.power(10, row["mean_log10_ratio"]).tolist()
-            spread = spreads.get((model, template))
-            models.append(PublishedRates(model, kind, template, rates, row["g_s"], spread))
-    return tuple(models)
+    return tuple(
+        PublishedRates(
+            model=row["model"],
+            kind=kind,
+            where=row["template"],
+            rates=np.power(10, row["mean_log10_ratio"]).tolist(),
+            g_s=row["g_s"],
+            spread=spreads.get((row["model"], row["template"])),
+        )
+        for table, kind in (("gest_english_mlm", "masked"), ("gest_english_glm", "causal"))
+        for row in published.load(table)["rows"]
+    )
 
 
 @cache
@@ -97,11 +108,11 @@ def comparable_models(kind: str, where: int | str, options: Mapping[str, Any]) -
 
 def published_mean_g_s(templates: set[int]) -> dict[tuple[str, str], float]:
     """The mean g_s of each English model (by name and kind) over the given templates."""
-    values: dict[tuple[str, str], list[float]] = {}
+    models: dict[tuple[str, str], list[PublishedRates]] = {}
     for model in english_models():
         if model.where in templates:
-            values.setdefault((model.model, model.kind), []).append(model.g_s)
-    return {key: sum(g_s) / len(g_s) for key, g_s in values.items()}
+            models.setdefault((model.model, model.kind), []).append(model)
+    return {key: _mean(members).g_s for key, members in models.items()}
 
 
 @dataclass(frozen=True)
@@ -138,75 +149,62 @@ class Ranking:
         """The rank in sentences."""
         order = sorted(self.models, key=self.models.__getitem__, reverse=True)
         texts = ["", *(f"{name} ({self.models[name]:.2f})" for name in order), ""]
-        sides = zip(("below", "above"), texts[self.rank - 1 : self.rank + 1], strict=True)
-        neighbours = [f"{side} {model}" for side, model in sides if model]
-        sentences = [
-            f"g_s {self.g_s:.2f}: {' and '.join(neighbours)}; rank {self.rank} of "
-            f"{len(self.models) + 1} among the paper's {self.among}. Published values were converted to the "
-            f"ratio scale."
-        ]
-        if self.d_rank is not None:
-            same = 1 + sum(self.models[name] > self.g_s for name in self.d_models)
-            sentences.append(
-                f"d {self.d:.2f}: rank {self.d_rank} of {len(self.d_models) + 1} among those whose d is "
-                f"known, with rank {same} in g_s.".replace("-", "−")
-            )
-        if len(self.stronger) > 2:
-            number = len(self.models)
-            ranks = dict.fromkeys(str(1 + round(number * end(self.stronger))) for end in (min, max))
-            sentences.append(
-                f"Depending on the choice (g_s or d, one template or the mean), its rank is "
-                f"{' to '.join(ranks)} of {number + 1}."
-            )
-        if self.own is not None:
-            sentences.append(f"The paper reports {self.own:.2f} for this model.")
-        return " ".join(sentences)
+        below, above = texts[self.rank - 1 : self.rank + 1]
+        choices = dict.fromkeys(1 + round(len(order) * end(self.stronger or [0])) for end in (min, max))
+        same = 1 + sum(self.models[name] > self.g_s for name in self.d_models)
+        text = _SENTENCES.render(ranking=self, below=below, above=above, same=same, choices=list(choices))
+        return " ".join(text.split())
 
 
 def rank_among_published(metadata: Mapping[str, Any], result: Mapping[str, Any]) -> Ranking | None:
     """The rank of a run; None if the paper has no comparable result or the run no interval."""
-    config = CONFIGS.get(metadata["config"])
-    places: tuple[int | str, ...] = ()
-    among = ""
+    config, kind = CONFIGS.get(metadata["config"]), metadata["kind"]
     if config is not None and config.name in _ENGLISH_CONFIGS:
-        places = tuple(metadata["templates"])
+        places: list[int | str] = metadata["templates"]
         among = f"template{'s' if len(places) > 1 else ''} {', '.join(map(str, places))}"
     elif config is not None and config.family.name == "pairs":
-        places = (config.languages[0],)
+        places = [config.languages[0]]
         among = LANGUAGES[config.languages[0]].name
-    kind = metadata["kind"]
-    rates: dict[str, list[PublishedRates]] = {}
-    for where in places:
-        for model in comparable_models(kind, where, metadata["options"]):
-            rates.setdefault(model.model, []).append(model)
-    g_s, d = {}, {}
-    for name, models in rates.items():
-        if len(models) == len(places):
-            g_s[name] = sum(model.g_s for model in models) / len(models)
-            if all(model.spread for model in models):
-                squares = sum((model.spread or 0.0) ** 2 for model in models)
-                d[name] = math.log(g_s[name]) / math.sqrt(squares / len(models))
-    value = result.get("g_s")
-    bound = result.get("g_s_low", 0.0)  # None or nan: too few samples for an interval
-    if not g_s or any(number is None or math.isnan(number) for number in (value, bound)):
+    else:
         return None
-    published = published_name(metadata) or ""
-    of_paper = g_s.pop(published, None)
-    d.pop(published, None)
-    choices = [(result["g_s"], g_s), (result.get("d"), d)]
-    for index, part in enumerate(result.get("by_template", {}).values()):
-        others = {name: rates[name][index] for name in g_s}
-        choices += [
-            (part["g_s"], {name: one.g_s for name, one in others.items()}),
-            (part["d"], {name: math.log(one.g_s) / one.spread for name, one in others.items() if one.spread}),
-        ]
-    known = [(own, printed.values()) for own, printed in choices if _is_known(own, printed)]
-    stronger = tuple(sum(other > own for other in printed) / len(printed) for own, printed in known)
-    among = f"{kind} models in {among}"
-    return Ranking(float(result["g_s"]), among, g_s, of_paper, result.get("d"), d, stronger)
+    tables = [
+        {model.model: model for model in comparable_models(kind, where, metadata["options"])}
+        for where in places
+    ]
+    means = {
+        name: _mean([table[name] for table in tables])
+        for name in tables[0]
+        if all(name in table for table in tables)
+    }
+    value, bound = result.get("g_s"), result.get("g_s_low", 0.0)  # None or nan: too few samples
+    if not means or any(number is None or math.isnan(number) for number in (value, bound)):
+        return None
+    own = means.pop(published_name(metadata) or "", None)
+    stronger = []
+    for part, table in zip([result, *result.get("by_template", {}).values()], [means, *tables], strict=False):
+        for number in ("g_s", "d"):
+            known = [number_of for name in means if (number_of := getattr(table[name], number)) is not None]
+            if _is_known(part.get(number), known):
+                stronger.append(sum(other > part[number] for other in known) / len(known))
+    return Ranking(
+        g_s=float(result["g_s"]),
+        among=f"{kind} models in {among}",
+        models={name: model.g_s for name, model in means.items()},
+        own=own.g_s if own else None,
+        d=result.get("d"),
+        d_models={name: model.d for name, model in means.items() if model.d is not None},
+        stronger=tuple(stronger),
+    )
 
 
-def _is_known(value: float | None, others: Mapping[str, float]) -> bool:
+def _mean(models: Sequence[PublishedRates]) -> PublishedRates:
+    """A model over several templates: the mean of g_s, and s from the mean variance."""
+    spreads = [model.spread for model in models if model.spread]
+    spread = math.sqrt(sum(one**2 for one in spreads) / len(models)) if len(spreads) == len(models) else None
+    return replace(models[0], g_s=sum(model.g_s for model in models) / len(models), spread=spread)
+
+
+def _is_known(value: float | None, others: Collection[Any]) -> bool:
     return value is not None and not math.isnan(value) and len(others) >= _LEAST_MODELS
 
 

@@ -57,7 +57,6 @@ class Released:
         return {name: pd.DataFrame(columns, index=index) for name, columns in scores.items() if columns}
 
     def _read_templates(self, model: str, files: dict[Path, File], size: int) -> dict[int, list[float]]:
-        """The ln ratios of a model by template."""
         numbers = {path: (released.split_name(path.name) or ("", 0))[1] for path in files}
         # of models that are not in the list, only masked ones have more than two templates
         kind = released.KIND_OF.get(model, "masked" if max(numbers.values()) > 1 else "causal")

@@ -17,6 +17,8 @@ from gest_dataset.storage import json_value, read_yaml, sha256, write_json
 from gest_dataset.version import __version__
 
 _TEXTS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+_ENTRIES = ("measure", "versions", "machine", "seeds", "started", "finished", "signature")
+_DATA = {"config": "config", "language": "language", "sha256": "data_fingerprint"}
 _HASHES = ("revision", "weights", "model_settings", "tokenizer", "tokenizer_behaviour")
 _NUMBERS = ("zone_low", "zone_high", "d", "d_low", "d_high", "placebo")
 _COUNTS = ("samples", "asked", "scored", "known", "skipped", "problems")
@@ -42,21 +44,11 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
     settings = {name: value for name, value in manifest.settings.items() if name not in (*_HASHES, "plan")}
     unscored = sum((facts.get("skipped") or facts.get("problems") or {}).values())
     values = {**facts, "unscored": unscored, "known_data": manifest.config in CONFIGS}
-    given = dict.fromkeys(("limit", "short", "stopped", "no_placebo", "toy")) | values
     entry = {
-        "measure": manifest.measure,
-        "data": {
-            "config": manifest.config,
-            "language": manifest.language,
-            "sha256": manifest.data_fingerprint,
-        },
+        **{name: getattr(manifest, name) for name in _ENTRIES},
+        "data": {name: getattr(manifest, entry) for name, entry in _DATA.items()},
         "model": {"name": manifest.model, **{name: facts[name] for name in _HASHES if name in facts}},
         "settings": settings,
-        "versions": manifest.versions,
-        "machine": manifest.machine,
-        "seeds": manifest.seeds,
-        "started": manifest.started,
-        "finished": manifest.finished,
         "counts": {name: facts[name] for name in _COUNTS if name in facts},
         "headline": {
             "name": verdict.headline.name,
@@ -66,9 +58,8 @@ def entry_of(run: LabelledRun) -> dict[str, Any]:
             "verdict": verdict.text,
         },
         "sentences": verdict.sentences,
-        "limits": list(filter(None, (render_text(text, given) for text in _TEXTS["of_run"]))),
+        "limits": list(filter(None, (render_text(text, values) for text in _TEXTS["of_run"]))),
         "plan": plan and {"sha256": plan["sha256"], "deviations": deviations(manifest, plan)},
-        "signature": manifest.signature,
         "files": {**manifest.files, MANIFEST: sha256((run.run.path / MANIFEST).read_bytes())},
     }
     return dict(json_value(entry))
@@ -84,9 +75,7 @@ def differences(content: Mapping[str, Any], runs: Sequence[Run]) -> list[str]:
         if recorded is None:
             lines.append(f"{run.run.path}: the file has no run of {run.model} on {run.run.manifest.about}")
             continue
-        old, new = (
-            dict(_leaves({k: v for k, v in one.items() if k not in _TEXT})) for one in (recorded, entry)
-        )
+        old, new = (dict(_leaves({**one, **dict.fromkeys(_TEXT)})) for one in (recorded, entry))
         lines += [
             f"{run.run.path}: {name} is {new.get(name)}, and {old.get(name)} in the file"
             for name in dict.fromkeys([*old, *new])

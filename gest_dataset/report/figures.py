@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,24 +20,9 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result
 from gest_dataset.report.labels import shorten
 from gest_dataset.report.panel import baseline_copies, file_bytes
-from gest_dataset.report.style import BOXES, DASHED, LAYOUT, LIGHT, MARKERS, RC, SERIES, STYLES, TOOLTIP
+from gest_dataset.report.style import BOXES, DASHED, FIT, LAYOUT, LIGHT, RC, STYLES, TOOLTIP
 
 PER_ROW = 4
-# Ticks of a logarithmic axis within a decade, from fine to coarse; the first that fits is used
-_STEPS: tuple[tuple[float, ...], ...] = (
-    (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 9.5),
-    *((1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8), (1, 2, 3, 5), (1, 3), (1,)),
-)
-_TITLE_SHARE = 0.73  # of the figure's width is for the titles of one row of axes
-_LETTERS_PER_INCH = 12.0
-_NOTE_LETTERS_PER_INCH = 5.5
-_LABEL_LETTERS_PER_INCH = 13.0
-_ROW_NAME_SHARE = 0.45  # of the figure's width at most is for the names of rows
-_LEGEND_COLUMNS = 4
-_LEGEND_LETTERS_PER_INCH = 10.5
-_LEGEND_MARK = 0.6  # inches
-_SHORTEST = 12  # letters of a line of an axis label
-_TICK_GAP = 8.0  # between the labels of two ticks
 
 
 @dataclass(frozen=True)
@@ -72,33 +57,27 @@ class Curve:
 
 @dataclass(frozen=True)
 class Chart:
-    """One pair of axes.
+    """One pair of axes, with their settings by matplotlib's names.
 
-    A scale is linear, log or ratio (logarithmic, with readable ticks). A null is a dashed line. `boxes` is a
-    table [values, rows] of box plots.
+    `ratio` is the axis, x or y, that is logarithmic with readable ticks. A null is a dashed line. `boxes` is
+    a table [values, rows] of box plots.
     """
 
-    xlabel: str
+    axes: Mapping[str, Any]
     marks: Sequence[Mark] = ()
-    ylabel: str = ""
     title: str = ""
     x_null: float | None = None
     y_null: float | None = None
-    x_scale: str = "linear"
-    y_scale: str = "linear"
-    x_limits: tuple[float, float] | None = None
-    x_ticks: Sequence[float] | None = None
+    ratio: str = ""
     curves: Sequence[Curve] = ()
     boxes: Any = None
 
     def values(self, axis: str) -> list[float]:
         """All values that an axis, x or y, has to show."""
         null: float | None = getattr(self, f"{axis}_null")
-        values = [] if null is None else [null]
-        for mark in self.marks:
-            place = getattr(mark, axis)
-            values += np.atleast_1d(place.value if isinstance(place, Estimate) else place).tolist()
-        return values
+        places = [getattr(mark, axis) for mark in self.marks]
+        values = [np.atleast_1d(one.value if isinstance(one, Estimate) else one).tolist() for one in places]
+        return sum(values, [] if null is None else [null])
 
 
 @dataclass(frozen=True)
@@ -133,14 +112,14 @@ def draw_charts(
         if rows is not None:
             _draw_rows(ax, rows, named=position % per_row == 0)
         _draw_chart(ax, chart, rows)
-        title = [fit_text(line, _TITLE_SHARE / per_row) for line in chart.title.split("\n")]
+        title = [fit_text(line, FIT["title_share"] / per_row) for line in chart.title.split("\n")]
         ax.set_title("\n".join(title), loc="left", fontsize=9)
     cut_off = ""
     for ax, chart in zip(axes, charts, strict=False):
-        if chart.x_scale == "ratio":
+        if chart.ratio == "x":
             values = [value for one in (charts if shared_axis else [chart]) for value in one.values("x")]
             cut_off = ratio_axis(ax.xaxis, values, 5 if per_row >= 3 else 8) or cut_off
-        if chart.y_scale == "ratio":
+        elif chart.ratio == "y":
             cut_off = ratio_axis(ax.yaxis, chart.values("y")) or cut_off
     for spare in axes[len(charts) :]:
         spare.set_visible(False)
@@ -156,7 +135,8 @@ def _draw_rows(axes: Axes, rows: Rows, named: bool) -> None:
         axes.axhspan(middle, count + 1.2, color=LIGHT["female"], alpha=0.06, linewidth=0)
         axes.axhspan(-0.2, middle, color=LIGHT["male"], alpha=0.05, linewidth=0)
     if named:
-        axes.set_yticks(range(count, 0, -1), [fit_text(name, _ROW_NAME_SHARE) for name in rows.names])
+        names = [fit_text(name, FIT["row_name_share"]) for name in rows.names]
+        axes.set_yticks(range(count, 0, -1), names)
         for tick, colour in zip(axes.get_yticklabels(), rows.colours or [LIGHT["ink"]] * count, strict=True):
             tick.set_color(colour)
     axes.set_ylim(0.3, count + 0.7)
@@ -181,13 +161,7 @@ def _draw_chart(axes: Axes, chart: Chart, rows: Rows | None) -> None:
             draw_note(axes, curve.note, curve.x[-1], curve.y[-1])
     for mark in chart.marks:
         _draw_mark(axes, mark, len(rows.names) if rows else None)
-    axes.set(xlabel=chart.xlabel, ylabel=chart.ylabel)
-    if chart.x_scale == "log":
-        axes.set_xscale("log")
-    if chart.x_limits is not None:
-        axes.set_xlim(*chart.x_limits)
-    if chart.x_ticks is not None:
-        axes.set_xticks(chart.x_ticks)
+    axes.set(**chart.axes)
 
 
 def _draw_mark(axes: Axes, mark: Mark, rows: int | None) -> None:
@@ -232,13 +206,7 @@ def axes_per_row(most: int) -> int:
 
 def fit_text(text: str, share: float) -> str:
     """The text, cut to this share of the figure's width."""
-    return shorten(text, int(share * LAYOUT.get().width * _LETTERS_PER_INCH))
-
-
-def series_style(number: int) -> dict[str, Any]:
-    """Colour and marker of a run; runs that share a colour have different markers."""
-    marker = number + number // len(SERIES)
-    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[marker % len(MARKERS)]}
+    return shorten(text, int(share * LAYOUT.get().width * FIT["letters"]))
 
 
 def spaced_offsets(number: int, reach: float) -> list[float]:
@@ -249,21 +217,18 @@ def spaced_offsets(number: int, reach: float) -> list[float]:
 def draw_note(axes: Axes, text: str, x: float, y: float) -> None:
     """A short label next to a point, wrapped where the figure is narrow."""
     style: Any = {"textcoords": "offset points", "fontsize": 8, "color": LIGHT["quiet"]}
-    lines = textwrap.fill(text, int(_NOTE_LETTERS_PER_INCH * LAYOUT.get().width))
+    lines = textwrap.fill(text, int(FIT["note_letters"] * LAYOUT.get().width))
     axes.annotate(lines, (x, y), (5, 4), annotation_clip=True, **style).set_in_layout(False)
 
 
-def draw_bands(axes: Axes, result: Result, position: float, across: bool = True) -> None:
+def draw_bands(axes: Axes, result: Result, position: float, across: bool) -> None:
     """The zone of negligible effects, the placebo band and the random baseline, behind an interval."""
-    bands = {"zone": (result["zone_low"], result["zone_high"])}
-    bands |= {
-        style: (result[name]["low"], result[name]["high"])
-        for style, name in (("placebo", "placebo"), ("baseline", "null"))
-        if name in result
-    }
-    for name, bounds in bands.items():
-        ends = (bounds, [position] * 2) if across else ([position] * 2, bounds)
-        axes.plot(*ends, solid_capstyle="butt", zorder=0.6, **STYLES[name])
+    zone = {"low": result["zone_low"], "high": result["zone_high"]}
+    for name, band in (("zone", zone), ("placebo", result.get("placebo")), ("baseline", result.get("null"))):
+        if band:
+            bounds = band["low"], band["high"]
+            ends = (bounds, [position] * 2) if across else ([position] * 2, bounds)
+            axes.plot(*ends, solid_capstyle="butt", zorder=0.6, **STYLES[name])
 
 
 def band_entries(results: Sequence[Result]) -> list[Line2D]:
@@ -287,10 +252,10 @@ def draw_legend(figure: Figure, entries: Sequence[Line2D]) -> None:
     """One legend above all axes, in as many columns as fit; names that are too long are cut."""
     if not entries:
         return
-    room = figure.get_figwidth() - _LEGEND_MARK
-    names = [shorten(str(entry.get_label()), int(room * _LEGEND_LETTERS_PER_INCH)) for entry in entries]
-    width = max(map(len, names)) / _LEGEND_LETTERS_PER_INCH + _LEGEND_MARK
-    columns = min(_LEGEND_COLUMNS, max(1, int(figure.get_figwidth() / width)))
+    inches, letters, mark = figure.get_figwidth(), FIT["legend_letters"], FIT["legend_mark"]
+    names = [shorten(str(entry.get_label()), int((inches - mark) * letters)) for entry in entries]
+    columns = int(inches / (max(map(len, names)) / letters + mark))
+    columns = min(FIT["legend_columns"], max(1, columns))
     with rc_context(RC):
         figure.legend(list(entries), names, loc="outside upper left", ncols=columns, handletextpad=0.5)
 
@@ -308,8 +273,8 @@ def ratio_axis(axis: Any, values: Sequence[float], most_ticks: int = 8) -> str:
         room = max(math.sqrt(max(positive) / min(positive)), 2.0)
         low, high = max(low, min(positive) / room), min(high, max(positive) * room)
         axes.set(**{f"{name}lim": (low, high)})
-    for steps in _STEPS:
-        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in FIT["log_ticks"]:
         # Parsed from text, since 7 * 0.1 is not 0.7
         ticks = {float(f"{step}e{decade}") for decade in decades for step in steps}
         ticks = {tick for tick in ticks if low <= tick <= high}
@@ -327,9 +292,8 @@ def fit_figure(figure: Figure) -> None:
     figure.draw_without_rendering()
     for axes in figure.axes:
         inches = axes.get_window_extent().width / figure.dpi
-        axes.set_xlabel(
-            textwrap.fill(axes.get_xlabel(), max(_SHORTEST, int(inches * _LABEL_LETTERS_PER_INCH)))
-        )
+        letters = max(FIT["shortest_label"], int(inches * FIT["label_letters"]))
+        axes.set_xlabel(textwrap.fill(axes.get_xlabel(), letters))
     figure.draw_without_rendering()
     for axes in figure.axes:
         _thin_ticks(axes)
@@ -353,7 +317,7 @@ def _thin_ticks(axes: Axes) -> None:
             boxes.append(label.get_window_extent())
     for step in range(1, len(ticks) + 1):
         first = ticks.index(1) % step if 1 in ticks else 0
-        if all(after.x0 - box.x1 >= _TICK_GAP for box, after in pairwise(boxes[first::step])):
+        if all(after.x0 - box.x1 >= FIT["tick_gap"] for box, after in pairwise(boxes[first::step])):
             if step > 1:
                 axes.set_xticks(ticks[first::step])
             return

@@ -17,7 +17,7 @@ from gest_dataset.report.figures import Chart, Curve, Mark, band_entries, legend
 from gest_dataset.report.labels import LabelledRun, language_name, short_name
 from gest_dataset.report.panel import OWN, PUBLISHED, TEXTS, Panel, Record, make_panel
 from gest_dataset.report.stereotype_panels import rates_of
-from gest_dataset.report.style import DASHED, LIGHT, MARKERS, STYLES
+from gest_dataset.report.style import DASHED, LIGHT, MARKERS, STYLES, series_style
 from gest_dataset.runs.population import Population
 from gest_dataset.statistics.stereotype_rate import LN10
 from gest_dataset.statistics.weights import gender_means
@@ -27,15 +27,13 @@ _MILLIONS = "million_parameters"
 
 def _own(run: LabelledRun, **cells: Any) -> Record:
     """A record of a run, which is drawn with the colour of its number."""
-    first = {"source": OWN, "model": run.label, "label": run.label, "row": run.label}
-    style = {**figures.series_style(run.number), "markersize": 8}
-    return {**first, "style": style, "result": run.result, **cells}
+    style = {**series_style(run.number), "markersize": 8}
+    return _theirs(run.label, **{"source": OWN, "style": style, "result": run.result, **cells})
 
 
 def _theirs(model: str, **cells: Any) -> Record:
-    """A record of a published model."""
-    first = {"source": PUBLISHED, "model": model, "label": model, "row": model}
-    return {**first, "style": STYLES["row"], "result": None, **cells}
+    names = dict.fromkeys(("model", "label", "row"), model)
+    return {"source": PUBLISHED, **names, "style": STYLES["row"], "result": None, **cells}
 
 
 def bounded(column: str, result: Mapping[str, Any], name: str = "") -> Record:
@@ -64,7 +62,6 @@ def _marks(records: Sequence[Record], x: str, y: str, bands: str) -> list[Mark]:
 
 
 def _run_entries(records: Sequence[Record], name: str = "label") -> list[Any]:
-    """Legend entries for the records of runs."""
     styles = {record[name]: record["style"] for record in records if record["source"] == OWN}
     return [
         legend_entry(text, **{**style, "linewidth": 2.4, "markersize": 7}) for text, style in styles.items()
@@ -213,7 +210,7 @@ def _by_group(
         for run, result in runs_of_group:
             number = names.index(name_of[run.number])
             cells |= {"label": f"{run.label}, {label}", "series": names[number], "offset": offsets[number]}
-            cells |= {"style": {**figures.series_style(number), "markersize": 8}}
+            cells |= {"style": {**series_style(number), "markersize": 8}}
             records.append(_own(run, kind=run.kind, **cells | {"result": result} | bounded("g_s", result)))
     entries = _run_entries(records, "series")
     if any(record["source"] == PUBLISHED for record in records):

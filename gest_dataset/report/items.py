@@ -57,9 +57,8 @@ def sides(wide: pd.DataFrame) -> list[tuple[Estimate, str]]:
     columns = np.column_stack([means, bootstrap.squared_deviations(means.to_numpy(), strata)])
     resamples = bootstrap.resample(columns, strata, len(STEREOTYPES), None, bootstrap.DRAWS, bootstrap.SEED)
     found = []
-    for index in range(len(STEREOTYPES)):
-        contrast = np.eye(len(STEREOTYPES))[index] - (MALE + FEMALE) / 2
-        towards = bootstrap.linear(-contrast if IS_FEMALE[index] else contrast)
+    for contrast, is_female in zip(np.eye(len(STEREOTYPES)) - (MALE + FEMALE) / 2, IS_FEMALE, strict=True):
+        towards = bootstrap.linear(-contrast if is_female else contrast)
         interval = resamples.interval(bootstrap.standardised(towards, strata, len(STEREOTYPES)))
         distance = Estimate(interval.value, interval.low, interval.high)
         side = TOWARDS if distance.low > 0 else AGAINST if distance.high < 0 else UNDETERMINED
@@ -80,10 +79,8 @@ def rank_band(wide: pd.DataFrame, kind: str, name: str | None, quality: pd.DataF
     names = [model for model in rows["model"].unique() if KIND_OF[model] == kind]
     if not names or not {*wide.columns} <= {*released[names[0]]}:
         return {}
-    newer, older = (
-        dict(zip(one["id"], one["sentence"], strict=True)) for one in map(rows_of, ("en", "en_1_0"))
-    )
-    changed = pd.Series({key: text != older[key] for key, text in newer.items()})
+    newer, older = (rows_of(config).to_pandas().set_index("id")["sentence"] for config in ("en", "en_1_0"))
+    changed = newer != older.reindex(newer.index)
     wide = wide.dropna().droplevel("occurrence")
 
     def effects(scores: pd.DataFrame, family: str) -> list[float]:

@@ -160,19 +160,16 @@ class RunVerdict:
 
     def positions(self) -> dict[str, float]:
         """Points of the result on an axis from 0 to 100 that is symmetric about the null."""
-        zone = {end: self.run.result[end] for end in ("zone_low", "zone_high")}
-        band = self.run.result.get("placebo", {})
-        zone |= {f"placebo_{end}": band[end] for end in ("low", "high") if band}
-        points = {**self.estimate._asdict(), **zone, "null": self.headline.null}
-        if self.headline.ratio:
-            points = {name: math.log(max(point, 1e-300)) for name, point in points.items()}
-        null = points["null"]
-        reach = 1.15 * max([abs(point - null) for point in points.values() if math.isfinite(point)] + [1e-9])
-        return {
-            name: round(50 + 50 * max(-1.0, min(1.0, (point - null) / reach)), 2)
+        result, head = self.run.result, self.headline
+        points = self.estimate._asdict() | {end: result[end] for end in ("zone_low", "zone_high")}
+        points |= {f"placebo_{end}": result["placebo"][end] for end in ("low", "high") if "placebo" in result}
+        points = {
+            name: math.log(max(point / head.null, 1e-300)) if head.ratio else point - head.null
             for name, point in points.items()
             if not math.isnan(point)
         }
+        reach = 1.15 * max([abs(point) for point in points.values() if math.isfinite(point)] + [1e-9])
+        return {name: round(50 + 50 * max(-1, min(1, point / reach)), 2) for name, point in points.items()}
 
 
 def smallest_effect(head: Headline, estimate: Estimate, zone_high: float, band_high: float = 0.0) -> float:
@@ -219,9 +216,7 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
             "excludes_null": not estimate.low <= head.null <= estimate.high and not refused,
             "position": _TEXTS["positions"]["outside" if name == "not shown" and outside else name],
             "bounded": estimate.low < estimate.high and not refused,
-            "smallest": smallest_effect(
-                head, estimate, limits[2], result.get("placebo", {}).get("high", 0.0)
-            ),
+            "smallest": smallest_effect(head, estimate, limits[2], result.get("placebo", {}).get("high", 0)),
             "largest": _LARGEST.get(head.name, math.inf),
         }
         last = filter(None, (render_text(text, values) for text in _TEXTS["last"]))

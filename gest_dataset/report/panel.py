@@ -58,29 +58,24 @@ class Panel:
 def make_panel(
     key: str,
     figure: Figure,
-    records: Sequence[Record] | Sequence[Sequence[Any]],
+    records: Sequence[Record],
     name: str = "",
-    columns: Sequence[str] = (),
     results: Sequence[Result] = (),
     **values: Any,
 ) -> Panel:
     """A panel with the texts and columns of `key` in panels.yaml; published numbers come last.
 
     The texts are filled in with `values`, with the records of this report's runs (`own`) and with what the
-    bands of the `results` are. Records can be rows of cells.
+    bands of the `results` are.
     """
-    texts = TEXTS[key]
-    columns = columns or texts["columns"]
-    cells = [row if isinstance(row, dict) else dict(zip(columns, row, strict=True)) for row in records]
-    values |= {"own": [record for record in cells if record.get("source") == OWN]}
+    spec = TEXTS[key]
+    values |= {"own": [record for record in records if record.get("source") == OWN]}
     values |= {"copies": baseline_copies(results), "placebo": any("placebo" in one for one in results)}
     values |= {phrase: render_text(text, values) for phrase, text in TEXTS["phrases"].items()}
-    title, caption, alt = (
-        " ".join(render_text(texts[part], values).split()) for part in ("title", "caption", "alt")
-    )
-    ordered = sorted(cells, key=lambda record: record.get("source") == PUBLISHED)
-    rows = [[record.get(column) for column in columns] for record in ordered]
-    return Panel(name or key, title, figure, caption, alt, columns, rows)
+    texts = {part: " ".join(render_text(spec[part], values).split()) for part in ("title", "caption", "alt")}
+    ordered = sorted(records, key=lambda record: record.get("source") == PUBLISHED)
+    rows = [[record.get(column) for column in spec["columns"]] for record in ordered]
+    return Panel(name or key, figure=figure, columns=spec["columns"], rows=rows, **texts)
 
 
 def baseline_copies(results: Sequence[Result]) -> str:
@@ -114,12 +109,11 @@ def inline_svg(figure: Figure, prefix: str, label: str, description: str) -> str
     for parent in list(root.iter()):
         for child in parent.findall(f"{{{_SVG}}}style"):
             parent.remove(child)  # would apply to the whole page
-    for number, name in enumerate(("label", "description")):
-        root[number].set("id", name)
+    for element, name in zip(root, ("label", "description"), strict=False):
+        element.set("id", name)
     for element in root.iter():
         _use_theme(element, prefix)
-    for attribute in ("width", "height"):
-        root.attrib.pop(attribute)
+    del root.attrib["width"], root.attrib["height"]
     names = {"aria-labelledby": f"{prefix}-label", "aria-describedby": f"{prefix}-description"}
     root.attrib |= {"role": "img", **names}
     return XML.tostring(root, encoding="unicode")
@@ -139,16 +133,16 @@ def _svg_tree(figure: Figure, background: str, letters: str, texts: dict[str, st
             del element.attrib[_LINK]
             element.attrib.pop("target", None)
             element.tag = f"{{{_SVG}}}g"
-            _insert(element, 0, "title", link.removeprefix(TOOLTIP))
-    for position, (tag, text) in enumerate(texts.items()):
-        _insert(root, position, tag, text)
+            _insert_first(element, "title", link.removeprefix(TOOLTIP))
+    for tag, text in reversed(texts.items()):
+        _insert_first(root, tag, text)
     return root
 
 
-def _insert(element: XML.Element, position: int, tag: str, text: str) -> None:
+def _insert_first(element: XML.Element, tag: str, text: str) -> None:
     child = XML.Element(f"{{{_SVG}}}{tag}")
     child.text = text
-    element.insert(position, child)
+    element.insert(0, child)
 
 
 def _use_theme(element: XML.Element, prefix: str) -> None:

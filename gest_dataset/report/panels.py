@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 from scipy import special
 
 from gest_dataset import published
@@ -11,10 +12,10 @@ from gest_dataset.measures.formatting import format_number
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.stereoset import sample_scores
 from gest_dataset.report import headline_panels, stereotype_panels
-from gest_dataset.report.figures import Chart, Curve, Mark, Rows, draw_charts, legend_entry, series_style
+from gest_dataset.report.figures import Chart, Curve, Mark, Rows, draw_charts, legend_entry
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.report.panel import Panel, Record, make_panel
-from gest_dataset.report.style import DOTTED, LIGHT
+from gest_dataset.report.style import DOTTED, LIGHT, series_style
 from gest_dataset.runs.population import Populations
 from gest_dataset.statistics.bootstrap import LEVEL
 from gest_dataset.statistics.checks import Floats
@@ -47,35 +48,25 @@ def control_scatters(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         charts, texts = [], []
         records: list[Record] = []
         for run in runs:
-            scores = sample_scores(run.run.table)
-            if not scores.keys() >= {*columns}:
+            scores = pd.DataFrame({"id": run.run.table["id"].to_pylist(), **sample_scores(run.run.table)})
+            if not {*columns} <= {*scores}:
                 continue
-            x, y = (scores[column] for column in columns)
-            finite = np.isfinite(x) & np.isfinite(y)
-            if finite.sum() <= 2 or np.ptp(x[finite]) == 0:
+            scores = scores[np.isfinite(scores[[*columns]]).all(axis=1)]
+            x, y = (scores[column].to_numpy() for column in columns)
+            if len(x) <= 2 or np.ptp(x) == 0:
                 continue
-            x, y, ids = x[finite], y[finite], np.array(run.run.table["id"].to_pylist())[finite]
             slope, places, heights, half = regression(x, y)
-            color = series_style(run.number)["color"]
-            band = Curve(
-                places, heights, {"color": color, "linewidth": 2}, low=heights - half, high=heights + half
-            )
+            line = {"color": series_style(run.number)["color"], "linewidth": 2}
+            band = Curve(places, heights, line, low=heights - half, high=heights + half)
             ends = [min(x.min(), y.min()), max(x.max(), y.max())]
             markersize, alpha = (3, 0.2) if len(x) > _MANY_SAMPLES else (4.5, 0.5)
-            dots = {"color": color, "markersize": markersize, "markeredgewidth": 0, "alpha": alpha}
-            charts.append(
-                Chart(
-                    f"{score}, original group",
-                    ylabel=f"{score}, control group",
-                    title=run.label,
-                    curves=[Curve(ends, ends, DOTTED), band],
-                    marks=[Mark(x, y, "", {**dots, "zorder": 1.5})],  # below the line
-                )
-            )
+            dots = {"color": line["color"], "markersize": markersize, "markeredgewidth": 0, "alpha": alpha}
+            marks = [Mark(x, y, "", {**dots, "zorder": 1.5})]  # below the line
+            axes = {"xlabel": f"{score}, original group", "ylabel": f"{score}, control group"}
+            charts.append(Chart(axes, marks, run.label, curves=[Curve(ends, ends, DOTTED), band]))
             rho = format_number(run.result[f"{score}_rho"])
             texts.append(f"{run.label}: ρ {rho}, slope {format_number(slope)}, {len(x):,} samples")
-            for cells in zip(ids.tolist(), x.tolist(), y.tolist(), strict=True):
-                records.append({"run": run.label, **dict(zip(("id", *columns), cells, strict=True))})
+            records += scores.assign(run=run.label).to_dict("records")
         if charts:
             figure, _ = draw_charts(charts, 4.7, entries, per_row=2)
             yield make_panel(f"control-{score}", figure, records, score=score, values="; ".join(texts))
@@ -100,7 +91,7 @@ def winobias(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             cells = {"run": run.label, "group": f"{gender} occupations", "n": len(ratios)}
             records.append({**cells, **headline_panels.bounded("q", run.result, symbol)})
         axis = "P(masculine pronoun) / P(feminine pronoun)"
-        charts.append(Chart(axis, marks, title=run.label, x_null=1.0, x_scale="ratio"))
+        charts.append(Chart({"xlabel": axis}, marks, run.label, x_null=1.0, ratio="x"))
     if charts:
         rows = Rows([f"{gender} occupations" for gender in GENDERS])
         figure, note = draw_charts(charts, 2.2, rows=rows, per_row=1, shared_axis=True)

@@ -173,7 +173,7 @@ def rows_of_runs(runs: Sequence[LabelledRun]) -> tuple[list[dict[str, Any]], str
     columns = {name: rows[name][:] for name in rows.column_names}
     for name, feature in rows.features.items():
         if isinstance(feature, datasets.ClassLabel):
-            columns[name] = feature.int2str(columns[name])
+            columns[name] = [None if one is None else feature.int2str(one) for one in columns[name]]
     named = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     same = {run.run.manifest.data_fingerprint for run in runs} == {fingerprint_of(config, rows)}
     note = f"A run was scored on another version of {config}, so some sentences may be slightly different."

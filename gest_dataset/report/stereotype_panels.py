@@ -11,10 +11,10 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.measures.measure import Result, certain_extremes
 from gest_dataset.published import models as paper
 from gest_dataset.report import figures
-from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry, series_style
+from gest_dataset.report.figures import Chart, Mark, Rows, legend_entry
 from gest_dataset.report.labels import LabelledRun, language_name
 from gest_dataset.report.panel import OWN, PUBLISHED, Panel, Record, make_panel
-from gest_dataset.report.style import LIGHT, STYLES
+from gest_dataset.report.style import LIGHT, STYLES, series_style
 from gest_dataset.statistics import rank_correlation
 from gest_dataset.statistics.weights import IS_FEMALE
 from gest_dataset.stereotypes import GENDERS, STEREOTYPES
@@ -145,9 +145,7 @@ def _rates_panel(name: str, all_rates: Sequence[Rates]) -> Panel:
     """
     symbol = "q" if "q" in all_rates[0].result else "p"
     several = len({rates.run.label for rates in all_rates}) > 1
-    axis: dict[str, Any] = {"xlabel": "p", "x_limits": _SHARE}
-    if symbol == "q":
-        axis = {"xlabel": "q / middle", "x_scale": "ratio"}
+    axes = {"xlabel": "q / middle"} if symbol == "q" else {"xlabel": "p", "xlim": _SHARE}
     charts: list[Chart] = []
     records: list[Record] = []
     for rates in all_rates:
@@ -162,7 +160,7 @@ def _rates_panel(name: str, all_rates: Sequence[Rates]) -> Panel:
         middle = _middle(rates.result["q"]) if symbol == "q" else 1.0
         marks += _marks(_estimates(rates.result, symbol), symbol, middle, list(outer.values()))
         title = f"{rates.run.label}\n{rates.where}" if several else rates.where
-        charts.append(Chart(**axis, marks=marks, title=title))
+        charts.append(Chart(axes, marks, title, ratio="x" if symbol == "q" else ""))
     models = len({model.model for rates in all_rates for model in rates.published})
     entries = _gender_entries("stereotypes about {}")
     if models:
@@ -208,7 +206,7 @@ def _ranks_panel(
         style = {"marker": "s", "color": LIGHT["published"], "alpha": 0.4, "markersize": 9}
         entries.append(legend_entry(f"{len(published)} published results", **style))
     axis = "feminine rank: 1 is the most feminine of the 16"
-    chart = Chart(axis, marks, x_limits=(0.4, 16.6), x_ticks=range(1, 17), boxes=boxes)
+    chart = Chart({"xlabel": axis, "xticks": range(1, 17), "xlim": (0.4, 16.6)}, marks, boxes=boxes)
     figure, _ = figures.draw_charts([chart], 5.0, entries, Rows(NAMES, COLOURS))
     ends = (min(correlations), max(correlations)) if correlations else ()
     span = " to ".join(dict.fromkeys(map(format_number, ends)))
@@ -229,7 +227,7 @@ def choice_panels(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         male, female, neither = (_columns(run.result, option) for option in ("male", "female", "neither"))
         records += _records({"model": run.label, "language": language}, male | female | neither)
         title = f"{run.label}\n{language}" if len(runs) > 1 else language
-        charts.append(Chart("share of the readable answers", marks, title=title, x_limits=_SHARE))
+        charts.append(Chart({"xlabel": "share of the readable answers", "xlim": _SHARE}, marks, title))
     if charts:
         values = "; ".join(f"{run.label}: {Estimate.of(run.result, 'stereotype_rate')}" for run in runs)
         entries = _gender_entries("{} are named")

@@ -15,14 +15,21 @@ GROUND: tuple[str, str] = _STYLE["ground"]
 RC: Any = _STYLE["rc"]
 STYLES: dict[str, dict[str, Any]] = _STYLE["marks"]
 BOXES: dict[str, Any] = _STYLE["boxes"]
+FIT: dict[str, Any] = _STYLE["fit"]
 LATEX: dict[str, str] = _STYLE["latex"]
 LIGHT = {name: light for name, (light, _) in PALETTE.items()}
-SERIES = [LIGHT[name] for name in PALETTE if name.startswith("series")]
+SERIES = [light for name, light in LIGHT.items() if name.startswith("series")]
 MARKERS = "osD^vP"
 # Reference lines: a null value, and the diagonal
 DASHED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (4, 3))}
 DOTTED: dict[str, Any] = {"color": LIGHT["quiet"], "linewidth": 1, "linestyle": (0, (1, 2))}
 TOOLTIP = "tooltip:"  # begins the links that become tooltips
+
+
+def series_style(number: int) -> dict[str, Any]:
+    """Colour and marker of a run; runs that share a colour have different markers."""
+    marker = number + number // len(SERIES)
+    return {"color": SERIES[number % len(SERIES)], "marker": MARKERS[marker % len(MARKERS)]}
 
 
 def css_variables(theme: int) -> str:

@@ -32,7 +32,6 @@ _SAME_QUESTIONS = {
     "prompts": "prompts",
     "options": "options (templates, words of several tokens)",
 }
-
 _SECOND = {"g_s": "d", "icat": "ss"}  # the number that is compared beside another one
 
 # The values of two runs on their common samples, with the stereotypes (or other strata) and units of these
@@ -145,7 +144,6 @@ def compare_pairs(runs: Sequence[Run], draws: int = DRAWS) -> Iterator[Differenc
 
 
 def _by_config(path: str | Path | Run, runs: Sequence[Run]) -> dict[str, Run]:
-    """The runs of a folder by config and language."""
     by_config: dict[str, Run] = {}
     for run in runs:
         other = by_config.setdefault(run.manifest.about, run)
@@ -244,10 +242,7 @@ class _Sides:
 
 
 def _is_cross_language(runs: Sequence[Run]) -> bool:
-    """Whether all runs are on pairs, or all on neutral sentences, each in a different language.
-
-    The dataset of each language has other sources, since not every translation makes a pair (or is neutral).
-    """
+    """Whether all runs are on pairs, or all on neutral sentences, each in a different language."""
     languages = {run.manifest.language for run in runs}
     return (
         {run.manifest.measure for run in runs} in ({PAIRS.name}, {NEUTRAL.name})
@@ -258,7 +253,6 @@ def _is_cross_language(runs: Sequence[Run]) -> bool:
 
 
 def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
-    """Runs of different languages on the sources that all of them have."""
     _check_same(runs, _SAME_QUESTIONS)
     measure = _pairing(runs).statistic
     means = {run.manifest.language: _mean_of_sources(run) for run in runs}
@@ -272,21 +266,17 @@ def _compare_languages(runs: Sequence[Run]) -> ComparisonResult:
         pairs = wide[language].tolist(), wide[baseline].tolist(), stereotypes, sources
         names = (run.manifest.config, label, first)
         differences.append(paired_difference(measure, names, (), pairs, missing, details=True))
-    return ComparisonResult(with_holm(differences), [], {}, tuple(means), _largest_deviations(wide))
-
-
-def _largest_deviations(wide: pd.DataFrame) -> tuple[dict[str, Any], ...]:
-    """The sources that deviate most from their means over languages, each in one language."""
-    deviations, limit = language_deviations(wide.to_numpy(), wide.index.get_level_values("stereotype"))
+    # the sources that deviate most from their means over languages, each in one language
+    deviations, limit = language_deviations(wide.to_numpy(), stereotypes)
     long = pd.DataFrame(deviations, wide.index, wide.columns[-deviations.shape[1] :]).stack()
     long = long.rename_axis([*wide.index.names, "language"]).rename("deviation").reset_index()
     long = long.sort_values("deviation", key=np.abs, ascending=False, kind="stable")
     largest = long.drop_duplicates(["source", "stereotype"]).head(LARGEST)
-    return tuple(largest.assign(stands_out=largest["deviation"].abs() > limit).to_dict("records"))
+    stands_out = largest.assign(stands_out=largest["deviation"].abs() > limit).to_dict("records")
+    return ComparisonResult(with_holm(differences), [], {}, tuple(means), tuple(stands_out))
 
 
 def _mean_of_sources(run: Run) -> "pd.Series[float]":
-    """The mean score of each English source and its stereotype."""
     rows = _rows(run.manifest).select_columns(["id", "source"]).to_pandas()
     frame = run.table.select(["id", "stereotype", "log_ratio"]).to_pandas().dropna()
     frame = frame.merge(rows, on="id", how="left")
@@ -341,7 +331,6 @@ def paired_difference(
 
 
 def _check_same(runs: Sequence[Run], entries: dict[str, str]) -> None:
-    """Raise an error if runs differ in something that must be the same."""
     for entry, what in entries.items():
         values = {str(run.path): str(run.manifest.identity().get(entry)) for run in runs}
         if len(set(values.values())) > 1:

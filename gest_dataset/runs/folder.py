@@ -216,7 +216,6 @@ def open_run(
 
 
 def _has_table_of(path: Path, manifest: Manifest) -> bool:
-    """Whether the table in a folder is of this run."""
     try:
         facts = json.loads(pq.read_metadata(path / manifest.table).metadata[b"gest"])
     except (OSError, ValueError, LookupError, TypeError):  # pyarrow's errors are ValueErrors

@@ -47,13 +47,13 @@ def read_sealed(path: Path) -> dict[str, Any]:
 
 def make_plan(model: str, configs: Sequence[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """A plan: the model as runs name it, the data and headlines of each config, arguments of `gest score`."""
-    data = {}
-    for name in configs:
-        headlines = measure_of(rows_of(name).column_names, name)[0].headlines
-        data[name] = {
+    data = {
+        name: {
             "data_fingerprint": fingerprint_of(name),
-            "headlines": [head.name for head in headlines],
+            "headlines": [head.name for head in measure_of(rows_of(name).column_names, name)[0].headlines],
         }
+        for name in configs
+    }
     facts = {"plan": 1, "gest_dataset": __version__, "created": now(), "model": model, "configs": data}
     return sealed({**facts, "arguments": arguments})
 
@@ -62,27 +62,16 @@ def deviations(manifest: Manifest, plan: Mapping[str, Any]) -> list[str]:
     """In what a run differs from a plan, one line for each; empty if the run followed it."""
     config = plan["configs"].get(manifest.config, {})
     arguments, settings = plan["arguments"], manifest.settings
-    expected = {
-        "plan": plan[SEAL],
-        "model": plan["model"],
-        "data": config.get("data_fingerprint"),
-        "gest_dataset": plan["gest_dataset"],
-        "revision": arguments["revision"],
+    # what a plan states, and what a run has
+    entries = {
+        "plan": (plan[SEAL], sealed(settings.get("plan", {}))[SEAL]),
+        "model": (plan["model"], manifest.model),
+        "data": (config.get("data_fingerprint"), manifest.data_fingerprint),
+        "gest_dataset": (plan["gest_dataset"], manifest.versions["gest_dataset"]),
+        "revision": (arguments["revision"], manifest.metadata.get("requested_revision")),
+        **{name: (arguments.get(name) or None, settings.get(name) or None) for name in _IN_SETTINGS},
     }
-    actual = {
-        "plan": sealed(settings.get("plan", {}))[SEAL],
-        "model": manifest.model,
-        "data": manifest.data_fingerprint,
-        "gest_dataset": manifest.versions["gest_dataset"],
-        "revision": manifest.metadata.get("requested_revision"),
-    }
-    for name in _IN_SETTINGS:
-        expected[name], actual[name] = arguments.get(name) or None, settings.get(name) or None
-    if arguments["dtype"] != "auto":
-        expected["dtype"], actual["dtype"] = arguments["dtype"], settings.get("dtype")
-    numbers = (arguments["templates"] or "").split(",")
-    if all(part.strip().isdecimal() for part in numbers):
-        expected["templates"], actual["templates"] = list(map(int, numbers)), settings.get("templates")
+    expected, actual = ({name: pair[side] for name, pair in entries.items()} for side in (0, 1))
     lines = differences(actual, expected)
     lines = [line.replace("(existing)", "(run)").replace("(new)", "(plan)").strip() for line in lines]
     if manifest.metadata.get("stopped") and not arguments["stop_early"]:
@@ -99,6 +88,6 @@ def plan_lines(paths: Sequence[Path]) -> list[str]:
         manifest = read_manifest(file.parent)
         if plan := manifest.settings.get("plan"):
             problems = "; ".join(deviations(manifest, plan))
-            followed = f"did not follow its plan {plan[SEAL][:12]}: {problems}" if problems else ""
-            lines.append(f"{file.parent} {followed or f'followed its plan {plan[SEAL][:12]}'}.")
+            followed, reason = ("did not follow", f": {problems}") if problems else ("followed", "")
+            lines.append(f"{file.parent} {followed} its plan {plan[SEAL][:12]}{reason}.")
     return lines

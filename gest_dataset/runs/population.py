@@ -1,7 +1,7 @@
 """A run on GEST among the published models whose scores were released, sentence by sentence."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +66,6 @@ def compare_released(run: Run, released: Released) -> Population:
 
     Sentences that differ between the two releases of GEST are left out.
     """
-    config = run.manifest.config
     if not _is_comparable(run):
         raise ConfigError(
             f"{run.path} is not a run on en or {AUTHORS_CONFIG}, which the released scores are of."
@@ -74,28 +73,23 @@ def compare_released(run: Run, released: Released) -> Population:
     scores = wide_scores(run.table).dropna()
     sentences, originals = (
         dict(zip(rows["id"], rows["sentence"], strict=True))
-        for rows in (rows_of(config), rows_of(AUTHORS_CONFIG))
+        for rows in map(rows_of, (run.manifest.config, AUTHORS_CONFIG))
     )
     same = [sentences.get(name) == originals.get(name) for name in scores.index.get_level_values("id")]
     scores, left_out = scores[same], len(scores) - sum(same)
-    neighbours = []
-    others = []
-    for model, columns in released.gest.items():
-        if not {*scores.columns} <= {*columns.columns}:
-            others.append(model)
-            continue
-        neighbours.append(_compare(run.manifest.model, scores, model, columns[[*scores.columns]]))
+    usable = {model: wide for model, wide in released.gest.items() if {*scores.columns} <= {*wide.columns}}
     templates = ", ".join(map(str, scores.columns))
-    if not neighbours:
+    if not usable:
         raise ConfigError(f"No released model has scores in all of the run's templates ({templates}).")
-    corrected = with_holm([one.difference for one in neighbours])
+    compared = [_compare(run.manifest.model, scores, model, wide) for model, wide in usable.items()]
+    corrected = with_holm([one.difference for one in compared])
     notes = list(released.notes)
     if left_out:
         notes.append(f"{left_out:,} sentences are left out, since they were corrected in GEST 1.1.")
-    if others:
+    if others := [model for model in released.gest if model not in usable]:
         notes.append(f"Without scores in all of the run's templates ({templates}): {', '.join(others)}.")
-    pairs = zip(neighbours, corrected, strict=True)
-    return Population(tuple(replace(one, difference=difference) for one, difference in pairs), tuple(notes))
+    neighbours = map(Neighbour, corrected, [one.agreement for one in compared])
+    return Population(tuple(neighbours), tuple(notes))
 
 
 def populations_of(runs: Sequence[Run], released: Released) -> Populations:
@@ -110,7 +104,7 @@ def _is_comparable(run: Run) -> bool:
 
 def _compare(name: str, scores: pd.DataFrame, model: str, other: pd.DataFrame) -> Neighbour:
     common = scores.index.intersection(other.index, sort=False)
-    a, b = scores.loc[common], other.loc[common]
+    a, b = scores.loc[common], other.loc[common, [*scores.columns]]
     stereotypes = common.get_level_values("stereotype")
     values = [side.to_numpy() if side.shape[1] > 1 else side.to_numpy()[:, 0] for side in (a, b)]
     missing = len(scores.index.union(other.index)) - len(common)

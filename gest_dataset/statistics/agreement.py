@@ -11,35 +11,24 @@ import math
 
 import numpy as np
 
-from gest_dataset.statistics import bootstrap
-from gest_dataset.statistics.bootstrap import DRAWS, SEED, Interval, SmoothFunction
+from gest_dataset.statistics.bootstrap import DRAWS, LEVEL, SEED, Interval
 from gest_dataset.statistics.checks import Floats
 
 
 def nominal_alpha(counts: Floats) -> Interval:
-    """Alpha with its bootstrap interval over units; `counts` [units, categories] are numbers of values."""
+    """Alpha with its percentile bootstrap over units; `counts` [units, categories] are numbers of values."""
     counts = counts[counts.sum(axis=1) > 1]
-    sizes, units = counts.sum(axis=1), len(counts)
     if np.count_nonzero(counts.sum(axis=0)) < 2:
         return Interval(math.nan)  # there is nothing to agree on
-    disagreement = (sizes**2 - (counts**2).sum(axis=1)) / (sizes - 1)
-
-    def parts(mean: Floats) -> tuple[Floats, ...]:
-        totals = units * mean[..., 0, :-1]
-        number = totals.sum(axis=-1, keepdims=True)
-        expected = (number**2 - (totals**2).sum(axis=-1, keepdims=True)) / (number - 1)
-        return units * mean[..., 0, -1:], expected, totals, number
-
-    def value(mean: Floats) -> Floats:
-        observed, expected, *_ = parts(mean)
-        return np.asarray(1 - observed / expected)[..., 0]
-
-    def gradient(mean: Floats) -> Floats:
-        observed, expected, totals, number = parts(mean)
-        of_expected = (2 * (number - totals) - expected) / (number - 1)
-        slopes = np.concatenate([observed / expected * of_expected, -np.ones_like(observed)], axis=-1)
-        return (units * slopes / expected)[..., None, :]
-
-    columns = np.column_stack([counts, disagreement])
-    resamples = bootstrap.resample(columns, bootstrap.one_stratum(columns), 1, None, DRAWS, SEED)
-    return resamples.interval(SmoothFunction(value, gradient))
+    # equal units are drawn together
+    units, copies = np.unique(counts, axis=0, return_counts=True)
+    sizes = units.sum(axis=1)
+    disagreement = (sizes**2 - (units**2).sum(axis=1)) / (sizes - 1)
+    draws = np.random.default_rng(SEED).multinomial(len(counts), copies / len(counts), DRAWS)
+    weights = np.vstack([copies, draws])
+    totals = weights @ units
+    number = totals.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a draw may have one category only
+        alphas = 1 - weights @ disagreement * (number - 1) / (number**2 - (totals**2).sum(axis=1))
+    low, high = np.nanquantile(alphas[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(alphas[0]), float(low), float(high))

@@ -61,23 +61,19 @@ def _numbers(values: Any, shape: tuple[int, ...]) -> Floats | None:
     return array.astype(np.float64) if array.dtype.kind in "biuf" and array.shape == shape else None
 
 
-def nullable_columns(name: str, values: Sequence[Any], width: int) -> list[Floats | None]:
-    """Rows of numbers as columns: None where all rows are None, else nan in the rows that are None."""
+def nullable_columns(name: str, values: Sequence[Any], width: int) -> Floats:
+    """Rows of numbers as columns [width, rows]; nan for None."""
     rows = [[None] * width if row is None else list(row) for row in values]
     array = finite_array(name, [[0.0 if x is None else x for x in row] for row in rows], width)
-    missing = np.array([[x is None for x in row] for row in rows], dtype=bool).reshape(len(rows), width)
-    array[missing] = np.nan
-    return [None if missing[:, j].all() else array[:, j] for j in range(width)]
+    array[np.array([[x is None for x in row] for row in rows], dtype=bool)] = np.nan
+    return array.T
 
 
 def label_codes(name: str, values: Iterable[Any], labels: Sequence[Any]) -> Ints:
     """The index of each value in the labels."""
     values = as_list(values)
     indices = {label: index for index, label in enumerate(labels)}
-    try:
-        codes = [indices.get(value, -1) for value in values]
-    except TypeError:  # a value that is not hashable, such as a list
-        codes = [indices.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
+    codes = [indices.get(value, -1) if isinstance(value, Hashable) else -1 for value in values]
     if -1 in codes:
         index = codes.index(-1)
         allowed = ", ".join(map(repr, labels))

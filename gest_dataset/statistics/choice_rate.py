@@ -259,13 +259,11 @@ def _agreement(
     frame = pd.DataFrame({"sentence": sentences, "option": chosen, "letter": positions}).dropna()
     frame = frame[frame["option"] < len(OPTIONS)]
     option, letter = (_agreeing_pairs(frame["sentence"], frame[name]) for name in ("option", "letter"))
-    names = ("same_option", "same_letter", "position_effect")
-    if not len(option):
-        return {f"{name}{end}": math.nan for name in names for end in ("", "_low", "_high")}
+    names, columns = ("same_option", "same_letter", "position_effect"), (option, letter, letter - option)
     result: dict[str, Any] = {}
-    for name, column, lowest in zip(names, (option, letter, letter - option), (0.0, 0.0, -1.0), strict=True):
-        interval = bootstrap.mean_interval(column.to_numpy(), draws, seed)
-        result |= bootstrap.interval_entries(name, interval, limits=(lowest, 1.0))
+    for name, column, limits in zip(names, columns, (_SHARE, _SHARE, _DIFFERENCE), strict=True):
+        interval = bootstrap.mean_interval(column.to_numpy(dtype=float), draws, seed)
+        result |= bootstrap.interval_entries(name, interval, limits=limits)
     return result
 
 

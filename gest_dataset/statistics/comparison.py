@@ -252,16 +252,14 @@ def compare_stereotypes(
     b: Sequence[Any],
     references: Sequence[Any],
     units: Sequence[Hashable] | None = None,
-    *,
-    draws: int = bootstrap.DRAWS,
-    seed: int = SEED,
 ) -> list[StereotypeDifference]:
     """The paired differences of the 16 ln q_i, with simultaneous bounds; inputs as for `g_s`."""
     unit_codes = checks.unit_codes(units, a=a, b=b, references=references)
     columns = np.column_stack([side.mean(axis=1) for side in _log_ratios(a, b)])
     strata = checks.stereotype_codes("references", references)
     means = bootstrap.sample_moments(bootstrap.stratify(columns, strata, len(STEREOTYPES))).mean
-    resamples = resample(columns, strata, len(STEREOTYPES), unit_codes, draws, seed, _differences)
+    draws = bootstrap.DRAWS
+    resamples = resample(columns, strata, len(STEREOTYPES), unit_codes, draws, SEED, _differences)
     functions = [linear(np.outer(row, [1.0, 0.0])) for row in np.eye(len(STEREOTYPES))]
     differences, _ = families(resamples, functions)
     limits = zip(differences.value, *bounds(differences), strict=True)

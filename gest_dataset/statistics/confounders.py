@@ -149,10 +149,10 @@ def log_relative_frequency(
         known = ", ".join(sorted(wordfreq.available_languages()))
         raise ConfigError(f"wordfreq has no frequencies for {language!r}, only for {known}.")
     checks.same_length(stereotypes=stereotypes, antistereotypes=antistereotypes)
+    first, second = (
+        np.array([wordfreq.word_frequency(word, language) for word in words])
+        for words in (stereotypes, antistereotypes)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = [
-            np.log(np.array([wordfreq.word_frequency(word, language) for word in words]))
-            for words in (stereotypes, antistereotypes)
-        ]
-        difference = logs[0] - logs[1]
+        difference = np.log(first) - np.log(second)
     return np.where(np.isfinite(difference), difference, math.nan)

@@ -54,7 +54,7 @@ def control_scores(
     cs: Sequence[Sequence[float | None]] | None,
     f_prefix: Sequence[Sequence[float | None]] | None = None,
 ) -> SampleScores:
-    """The scores of each sample by name, as far as they are defined."""
+    """The scores of each sample by name; nan where a sample has none."""
     scores: SampleScores = {}
     if predictions is not None:
         original_s, original_a, control_s, control_a = checks.finite_array("predictions", predictions, 4).T
@@ -64,12 +64,9 @@ def control_scores(
         scores["csk_control"] = original_a - control_a
         scores["f"] = scores["ss_original"] - scores["ss_control"]
     if cs is not None:
-        columns = checks.nullable_columns("cs", cs, 2)
-        for name, column in zip(("cs_original", "cs_control"), columns, strict=True):
-            if column is not None:
-                scores[name] = column
-    if f_prefix is not None and (column := checks.nullable_columns("f_prefix", f_prefix, 1)[0]) is not None:
-        scores["f_prefix"] = column
+        scores["cs_original"], scores["cs_control"] = checks.nullable_columns("cs", cs, 2)
+    if f_prefix is not None:
+        (scores["f_prefix"],) = checks.nullable_columns("f_prefix", f_prefix, 1)
     return scores
 
 

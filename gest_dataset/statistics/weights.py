@@ -52,6 +52,4 @@ def permutation_p(values: Sequence[float] | Floats) -> float:
 def _choices() -> Floats:
     """All choices of seven of the stereotypes, one per row."""
     picks = np.array(list(combinations(range(len(IS_FEMALE)), int(IS_FEMALE.sum()))))
-    chosen = np.zeros((len(picks), len(IS_FEMALE)))
-    np.put_along_axis(chosen, picks, 1.0, axis=1)
-    return chosen
+    return np.asarray(np.eye(len(IS_FEMALE))[picks].sum(axis=1))

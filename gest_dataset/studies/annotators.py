@@ -6,7 +6,6 @@ was given the stereotype: female, neutral or male. The second annotator decides 
 first one does not accept, so there is no alpha of the two.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,7 @@ from gest_dataset.statistics.agreement import nominal_alpha
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 _GROUPS = ("first_annotator", "creator")
-_OWN = {2: "own gender, strongly", 1: "own gender", 0: "neutral", -1: "opposite", -2: "opposite, strongly"}
+_OWN = ["own gender, strongly", "own gender", "neutral", "opposite", "opposite, strongly"]
 
 
 def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
@@ -44,15 +43,14 @@ def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
     groups = {"all": votes}
     groups |= {f"{by} {name}": part for by in _GROUPS for name, part in votes.groupby(by)}
     alphas = [(name, *_alpha(part)) for name, part in groups.items()]
-    votes["own"] = votes["own"].map(_OWN)
+    votes["own"] = pd.Categorical.from_codes(2 - votes["own"], _OWN)
     for name in ("match_vote", "verdict"):
-        votes[name] = annotations.features[name].int2str(votes[name].tolist())
-    matches, verdicts = (annotations.features[name].names for name in ("match_vote", "verdict"))
+        votes[name] = pd.Categorical.from_codes(votes[name], annotations.features[name].names)
     tables = [
         Table.create("alpha", alphas),
-        _counts("votes", votes, "own", list(_OWN.values()), "match_vote", matches),
-        _counts("gender-verdicts", votes, "own", list(_OWN.values()), "verdict", verdicts),
-        _counts("match-verdicts", votes, "match_vote", matches, "verdict", verdicts),
+        _counts("votes", votes["own"], votes["match_vote"]),
+        _counts("gender-verdicts", votes["own"], votes["verdict"]),
+        _counts("match-verdicts", votes["match_vote"], votes["verdict"]),
         Table.create("levels", [row for name, wide in models.items() for row in _g_s_by_votes(name, wide)]),
     ]
     return make_study("annotators", tables, found, [*models], files.hashes, files.notes)
@@ -69,13 +67,11 @@ def _alpha(votes: pd.DataFrame) -> tuple[int, float, Estimate]:
     return len(votes), 100 * float((signs > 0).mean()), Estimate(found.value, found.low, found.high)
 
 
-def _counts(
-    name: str, votes: pd.DataFrame, by: str, rows: Sequence[str], of: str, columns: Sequence[str]
-) -> Table:
-    """How often each vote `by` goes with each one `of` another kind."""
-    table = pd.crosstab(votes[by], votes[of]).reindex(index=rows, columns=columns, fill_value=0)
-    cells: list[Row] = [(row, *counts) for row, counts in zip(rows, table.to_numpy().tolist(), strict=True)]
-    return Table.create(name, cells, columns=["vote", *columns])
+def _counts(name: str, rows: "pd.Series[str]", columns: "pd.Series[str]") -> Table:
+    """How often each vote of one kind goes with each one of another kind."""
+    counts = pd.crosstab(rows, columns, dropna=False)
+    cells = counts.reset_index().to_numpy().tolist()
+    return Table.create(name, [tuple(row) for row in cells], columns=["vote", *counts.columns])
 
 
 def _g_s_by_votes(name: str, wide: pd.DataFrame) -> list[Row]:

@@ -244,7 +244,7 @@ class _Trainer(transformers.Trainer):
         for place, name in ((1, "loss"), (3, "accuracy on held-out pairs")):
             x, y = zip(*((row[0], row[place]) for row in rows if row[place] is not None), strict=True)
             line = {"color": LIGHT["ink"], "linewidth": 2}
-            charts.append(Chart("update", ylabel=name, curves=[Curve(x, y, line)]))
+            charts.append(Chart({"xlabel": "update", "ylabel": name}, curves=[Curve(x, y, line)]))
         out = Path(str(self.args.output_dir)).parent
         write_file(out / "curve.csv", csv_text(("update", *columns), rows))
         write_file(out / "curve.svg", file_bytes(draw_charts(charts, 3)[0], "svg", "Training"))

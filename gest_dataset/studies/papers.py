@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import product
@@ -49,8 +49,8 @@ _CONFIG_WITH_DUPLICATE = "stereoset_control_gender"  # one sample occurs twice, 
 _WORD_FILLING_CONFIGS = [config for config in TEXTS["sets"] if config != "crows_gender_revised"]
 _COLUMNS = ("check", "label", "computed", "printed", "difference", "why", "agrees")
 
-# The computed number by label; with the printed text if checks.yaml does not have it
-Numbers = Mapping[str, float | tuple[float, str]]
+# The label of a number, the number, and the printed one (empty if checks.yaml has it)
+Numbers = Iterator[tuple[str, float, str]]
 
 
 @cache
@@ -83,12 +83,12 @@ def run_checks(released: Released, names: Sequence[str] = ()) -> tuple[pd.DataFr
             if "released" in check and released.where is None:
                 raise ConfigError(f"the released scores are missing (--released FOLDER, or {SCORES})")
             files = {"released": released} if "released" in check else {}
-            numbers: Numbers = _CHECKS[check["function"]](**check.get("arguments", {}), **files)
+            compute: Callable[..., Numbers] = globals()[check["function"]]  # one of the functions below
+            numbers = list(compute(**check.get("arguments", {}), **files))
         except GestError as error:
             unavailable[name] = str(error).splitlines()[0]
             continue
-        for label, value in numbers.items():
-            number, text = value if isinstance(value, tuple) else (value, "")
+        for label, number, text in numbers:
             text = printed.get(label, text)
             if text:
                 why = next((reason for pattern, reason in reasons.items() if fnmatchcase(label, pattern)), "")
@@ -105,18 +105,17 @@ def samples() -> Numbers:
     counts = Counter(rows_of("en_1_0")["stereotype"])
     annotations = rows_of("annotations")
     removed = annotations.features["verdict"].str2int("no")
-    return {
-        **{f"stereotype {r['stereotype']}": (counts[r["stereotype"]], str(r["n"])) for r in table["rows"]},
-        "all samples": (sum(counts.values()), str(table["samples"])),
-        "collected sentences": (len(annotations), str(table["collected"])),
-        "removed by the annotators": (annotations["verdict"].count(removed), str(table["removed"])),
-    }
+    for row in table["rows"]:
+        yield f"stereotype {row['stereotype']}", counts[row["stereotype"]], str(row["n"])
+    yield "all samples", sum(counts.values()), str(table["samples"])
+    yield "collected sentences", len(annotations), str(table["collected"])
+    yield "removed by the annotators", annotations["verdict"].count(removed), str(table["removed"])
 
 
 def templates(printed: Mapping[int, Sequence[str]]) -> Numbers:
     """GEST, table 2: how many of our templates are the printed ones."""
     same = [[t.text, t.masculine, t.feminine] == printed[n] for n, t in TEMPLATES.items()]
-    return {"templates that match the printed ones": sum(same)}
+    yield "templates that match the printed ones", sum(same), ""
 
 
 def topical_means(logarithm: bool = False) -> Numbers:
@@ -128,18 +127,17 @@ def topical_means(logarithm: bool = False) -> Numbers:
     values = {name: np.array([row["mean_log10_ratio"] for row in rows]) for name, rows in english.items()}
     values["Slavic MLMs"] = np.log([row["q"] for row in _rows("gest_slavic_mlm")])
     values["MT systems"] = np.array([row["p"] for row in _rows("gest_mt_masculine_rates")])
-    numbers: dict[str, tuple[float, str]] = {}
     for printed in _rows("gest_topical_bias"):
         system = printed["systems"]
         for label, columns, name in (("male", slice(7, None), "m"), ("female", slice(7), "f")):
             means = values[system][:, columns].mean(axis=1)
             mean = means if logarithm or system == "MT systems" else np.exp(means)
-            numbers[f"{system}, {label}"] = float(mean.mean()), f"{printed[name]:.2f}"
+            yield f"{system}, {label}", float(mean.mean()), f"{printed[name]:.2f}"
     data = rows_of("en_1_0").to_pandas()
     is_male = data["gender"] == rows_of("en_1_0").features["gender"].str2int("male")
     on_family = mentions_any(data["sentence"].tolist(), FAMILY_WORDS)
     text = str(published.load("gest_topical_bias")["samples"])
-    return {**numbers, "male samples with a word about the family": (int(is_male[on_family].sum()), text)}
+    yield "male samples with a word about the family", int(is_male[on_family].sum()), text
 
 
 def confusion() -> Numbers:
@@ -149,24 +147,19 @@ def confusion() -> Numbers:
     right = 100 * sum(table[gender][gender] for gender in "MF") / (total["M"] + total["F"])
     unknown = table["U"]
     with_gender = unknown["M"] + unknown["F"]
-    return {
-        "labelled sentences": sum(total.values()),
-        "right if a gender is predicted, in per cent": right,
-        "neutral among the unknown, in per cent": 100 * unknown["N"] / total["U"],
-        "masculine among the unknown with a gender, in per cent": 100 * unknown["M"] / with_gender,
-    }
+    yield "labelled sentences", sum(total.values()), ""
+    yield "right if a gender is predicted, in per cent", right, ""
+    yield "neutral among the unknown, in per cent", 100 * unknown["N"] / total["U"], ""
+    yield "masculine among the unknown with a gender, in per cent", 100 * unknown["M"] / with_gender, ""
 
 
 def swaps() -> Numbers:
     """GEST, table 5 from the authors' 160 labelled pairs and our first-letter rule."""
     file = sources.fetch("kinit-sk/gest/data/gender-swap-annotations.txt")
     counts = parse_authors_labels(file.content.decode("utf-8").splitlines(), file.path).counts
-    return {
-        f"{row['predicted']}, {label}": (int(counts.loc[row["predicted"], label]), str(row[label]))
-        for row in _rows("gest_heuristics")
-        if row["table"] == 5
-        for label in "XGC"
-    }
+    rows = [row for row in _rows("gest_heuristics") if row["table"] == 5]
+    for row, label in product(rows, "XGC"):
+        yield f"{row['predicted']}, {label}", int(counts.loc[row["predicted"], label]), str(row[label])
 
 
 def published_numbers() -> Numbers:
@@ -179,9 +172,9 @@ def published_numbers() -> Numbers:
     of_slavic = mean_correlations(slavic, np.log([row["q"] for row in slavic]))
     winobias = _rows("winobias")[0]
     freedom = winobias["models"] - 2
-    t = float(stats.t.isf(winobias["p_value"] / 2, freedom))
     above = "results with g_s above 1, of 11 models in 4 templates and 22 in 2"
-    return {
+    t = float(stats.t.isf(winobias["p_value"] / 2, freedom))
+    numbers = {
         "mean samples of a system and language": float(np.mean([row["n_predicted"] for row in translators])),
         "mean unique pairs of a language": YIELDS["unique_pairs_all_languages"] / len(SLAVIC),
         "system-language pairs with #7 most feminine": float((p[:, 6] <= p.min(axis=1)).sum()),
@@ -191,6 +184,7 @@ def published_numbers() -> Numbers:
         above: sum(row["g_s"] > 1 for row in english),
         "correlation that the printed p-value implies": t / math.sqrt(t**2 + freedom),
     }
+    yield from ((label, number, "") for label, number in numbers.items())
 
 
 def mean_correlations(table: Sequence[Mapping[str, Any]], values: Floats) -> dict[str, float]:
@@ -209,27 +203,23 @@ def mean_correlations(table: Sequence[Mapping[str, Any]], values: Floats) -> dic
 
 def means(kind: str, released: Released) -> Numbers:
     """GEST, tables 9 and 10: mean log10 ratios of the released scores, next to their published copies."""
-    numbers: dict[str, tuple[float, str]] = {}
     for row in _rows(f"gest_english_{kind}"):
         scores = released.gest.get(row["model"], pd.DataFrame())
         if row["template"] in scores:
             computed = scores[row["template"]].groupby(level="stereotype").mean() / LN10
             for number, value in zip(STEREOTYPES, row["mean_log10_ratio"], strict=True):
                 label = f"{row['model']}, template {row['template']}, #{number}"
-                numbers[label] = float(computed[number]), f"{value:.4f}"
-    return numbers
+                yield label, float(computed[number]), f"{value:.4f}"
 
 
 def family_means(released: Released) -> Numbers:
     """GEST, table 3: rates of the samples on the family, if all models of a kind have released scores."""
-    numbers: dict[str, tuple[float, str]] = {}
     of_authors = [one for one in topical.scores_of_authors(released) if one.name != _NOT_PRINTED_MODEL]
     for row in topical.like_table_3(of_authors, FAMILY_WORDS).rows:
         kind, models, _, _, _, mean, *_, printed = row
         printed_models = {one["model"] for one in _english("mlm" if kind == topical.MLM else "glm")}
         if models == len(printed_models) and isinstance(mean, float):
-            numbers[f"{kind}, on the family"] = mean, str(printed)
-    return numbers
+            yield f"{kind}, on the family", mean, str(printed)
 
 
 def winobias(released: Released) -> Numbers:
@@ -238,19 +228,16 @@ def winobias(released: Released) -> Numbers:
     rates = pd.DataFrame(validity.released_rates(released), columns=validity.COLUMNS)
     own = rates[rates["config"] == printed["config"]]
     if len(own) < printed["models"]:
-        return {}
+        return
     winobias_rates = own[validity.MEAN].str[0].to_numpy(dtype=float)
     r, p_value = validity.correlate(own["g_s_published"], winobias_rates ** (1 / LN10))
-    return {
-        "correlation with WinoBias": (r.value, str(printed["pearson"])),
-        "its p-value": (p_value, f"{printed['p_value']:.2e}"),
-    }
+    yield "correlation with WinoBias", r.value, str(printed["pearson"])
+    yield "its p-value", p_value, f"{printed['p_value']:.2e}"
 
 
 def rates(paper: str, table: int, released: Released) -> Numbers:
     """GEST: q_i and their bounds, from the released scores, on the printed scale."""
     models = released.gest
-    numbers: dict[str, tuple[float, str]] = {}
     for row in _rows("gest_of_released_scores"):
         if (row["paper"], row["table"]) != (paper, table) or row["model"] not in models:
             continue
@@ -262,25 +249,21 @@ def rates(paper: str, table: int, released: Released) -> Numbers:
         for (place, number), name in product(enumerate(STEREOTYPES), computed):
             if row[name][place] is not None:
                 label = f"{row['model']}, template {row['template']}, #{number}, {name}"
-                numbers[label] = float(computed.loc[number, name]), f"{row[name][place]:.2f}"
-    return numbers
+                yield label, float(computed.loc[number, name]), f"{row[name][place]:.2f}"
 
 
 def stereoset_table(number: int, released: Released) -> Numbers:
     """StereoSet: a table's rows of the models with released scores."""
-    numbers: dict[str, tuple[float, str]] = {}
     for one in stereoset.entries(number, stereoset.scores_of_authors(released)):
         for name in stereoset.TABLES[number]["statistics"] if one.printed else ():
             label = f"{one.printed['model']}, {one.language}, {name}"
             if number == stereoset.EVERY_METHOD:
                 label = f"{label}, {one.method}"
-            numbers[label] = one.result[name], f"{one.printed[name]:.2f}"
-    return numbers
+            yield label, one.result[name], f"{one.printed[name]:.2f}"
 
 
 def stereoset_sizes() -> Numbers:
     """StereoSet, section 3.1: counts of the English configs."""
-    numbers: dict[str, float] = {}
     for test in TESTS:
         rows = rows_of(f"stereoset_en_{test}")
         targets = Counter(rows["target"])
@@ -291,8 +274,7 @@ def stereoset_sizes() -> Numbers:
             "samples of the least common target": min(targets.values()),
             **Counter(rows.features["bias_type"].int2str(rows["bias_type"])),
         }
-        numbers |= {f"{test}: {name}": count for name, count in counts.items()}
-    return numbers
+        yield from ((f"{test}: {name}", count, "") for name, count in counts.items())
 
 
 def word_filling_sizes() -> Numbers:
@@ -301,11 +283,12 @@ def word_filling_sizes() -> Numbers:
     types = rows.features["bias_type"].int2str(rows["bias_type"])
     marked = [mark_keywords(*pair) for pair in zip(rows["stereotype"], rows["antistereotype"], strict=True)]
     one_keyword = [pair for pair in zip(types, marked, strict=True) if isinstance(pair[1], tuple)]
-    numbers = Counter(f"StereoSet, {kind}" for kind, _ in dict.fromkeys(one_keyword))
+    for kind, number in Counter(kind for kind, _ in dict.fromkeys(one_keyword)).items():
+        yield f"StereoSet, {kind}", number, ""
     for config in _WORD_FILLING_CONFIGS:
         frame = rows_of(config).to_pandas()
-        numbers[config] = len(frame.drop_duplicates([*FIELDS]) if config == _CONFIG_WITH_DUPLICATE else frame)
-    return numbers
+        rows_once = frame.drop_duplicates([*FIELDS]) if config == _CONFIG_WITH_DUPLICATE else frame
+        yield config, len(rows_once), ""
 
 
 def shares(number: int, table: str) -> Numbers:
@@ -316,7 +299,6 @@ def shares(number: int, table: str) -> Numbers:
     of Slovak samples is not printed.
     """
     sizes = load_papers()["checks"]["word-filling-sizes"]["printed"]
-    numbers: dict[str, tuple[float, str]] = {}
     for row in _rows(table):
         has_size = row["config"] in _WORD_FILLING_CONFIGS and row["config"] != "slovak_gender"
         if number not in row["tables"] or not has_size:
@@ -328,36 +310,18 @@ def shares(number: int, table: str) -> Numbers:
                 half_widths = ((high - low) / 2)[np.abs(centre - row[name]) <= 0.005 * (1 + 1e-9)]
                 printed = row[f"{name}_pm"]
                 closest = float(half_widths[np.abs(half_widths - printed).argmin()])
-                numbers[f"{row['model']}, {row['config']}, ± of {name}"] = closest, f"{printed:g}"
-    return numbers
+                yield f"{row['model']}, {row['config']}, ± of {name}", closest, f"{printed:g}"
 
 
 def differences(number: int) -> Numbers:
     """Word filling: f as the difference of the printed ss, and the ± of its shares."""
     ss = {(row["model"], row["config"]): row for row in _rows("word_filling_ss")}
-    numbers: dict[str, tuple[float, str]] = {}
     for row in _rows("word_filling_f"):
         if number in row["tables"]:
             row_of_ss = ss[row["model"], row["config"]]
             f = row_of_ss["ss_mu_original"] - row_of_ss["ss_mu_control"]
-            numbers[f"{row['model']}, {row['config']}, f_mu"] = f, f"{row['f_mu']:g}"
-    return {**numbers, **shares(number, "word_filling_f")}
-
-
-_ON_GEST = (
-    samples,
-    templates,
-    topical_means,
-    confusion,
-    swaps,
-    published_numbers,
-    means,
-    family_means,
-    winobias,
-    rates,
-)
-_ON_OTHERS = (stereoset_table, stereoset_sizes, word_filling_sizes, shares, differences)
-_CHECKS: dict[str, Callable[..., Numbers]] = {check.__name__: check for check in (*_ON_GEST, *_ON_OTHERS)}
+            yield f"{row['model']}, {row['config']}, f_mu", f, f"{row['f_mu']:g}"
+    yield from shares(number, "word_filling_f")
 
 
 def _rows(table: str) -> list[dict[str, Any]]:

@@ -23,31 +23,17 @@ from gest_dataset.published.models import english_models, language_models, slavi
 from gest_dataset.report.labels import LabelledRun, label_runs, verdict_of
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.runs.folder import find_runs
-from gest_dataset.storage import check_folder, csv_text, write_file
+from gest_dataset.storage import check_folder, csv_text, read_yaml, write_file
 from gest_dataset.sweep.run import RUNS
 from gest_dataset.sweep.suite import Suite, find_suite, read_suite
 from gest_dataset.version import __version__
 
 FILES = ("index.html", "board.csv", "board.parquet", "items.parquet")
 PUBLISHED, OWN = "published", "this board"
-_BOUNDS = ("low", "high", "zone_low", "zone_high", "placebo_low", "placebo_high")
-_NUMERIC = ("millions", "value", *_BOUNDS)
-COLUMNS = (
-    *("origin", "model", "family", "kind", "millions", "config", "language", "template", "variant"),
-    *("metric", "stereotype", "value", *_BOUNDS, "verdict", "samples", "revision", "signature", "reference"),
-)
-# The configs of published tables whose rows do not name one
-_CONFIGS = {
-    **dict.fromkeys(("gest_english_glm", "gest_english_mlm", "gest_of_released_scores"), "en_1_0"),
-    **dict.fromkeys(("gest_english_spreads", "gest_mt_masculine_rates"), "en_1_0"),
-    "gest_slavic_mlm": "{language}_pairs",
-    "stereoset_intrasentence": "stereoset_{language}_intrasentence",
-    "stereoset_multiclass_intrasentence": "stereoset_{language}_intrasentence",
-    "stereoset_intersentence": "stereoset_{language}_intersentence",
-    "stereoset_multiclass_intersentence": "stereoset_{language}_intersentence",
-    "stereoset_ways": "stereoset_{language}_intersentence",
-}
-_NAMES = ("model", "handle", "system", "language", "config", "template", "table", "tables", "n_predicted")
+_TABLES: dict[str, Any] = read_yaml(Path(__file__).with_suffix(".yaml"))
+COLUMNS: dict[str, str] = _TABLES["columns"]  # with their types
+_CONFIGS: dict[str, str] = _TABLES["configs"]
+_NAMES: list[str] = _TABLES["names"]
 _ENDS = ("_low", "_high", "_pm")
 Row = dict[str, Any]
 
@@ -66,10 +52,10 @@ def write_board(suite: Suite, output: Path, site: Path) -> int:
     rows = [row for run in runs for row in _run_rows(run)] + list(_published_rows())
     rows = [dict.fromkeys(COLUMNS, "") | facts.get(row["model"], {}) | row for row in rows]
     lines = [[row[name] for name in COLUMNS] for row in rows]
-    frame = pd.DataFrame(lines, columns=COLUMNS)
+    frame = pd.DataFrame(lines, columns=[*COLUMNS])
     for name in COLUMNS:
-        frame[name] = pd.to_numeric(frame[name]) if name in _NUMERIC else frame[name].astype(str)
-    write_file(site / "board.csv", csv_text(COLUMNS, lines))
+        frame[name] = pd.to_numeric(frame[name]) if COLUMNS[name] == "number" else frame[name].astype(str)
+    write_file(site / "board.csv", csv_text([*COLUMNS], lines))
     write_parquet(site / "board.parquet", pa.Table.from_pandas(frame, preserve_index=False))
     write_parquet(site / "items.parquet", _items(runs))
     template = load_template(Path(__file__).with_name("board.html.jinja"))

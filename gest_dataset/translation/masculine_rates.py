@@ -11,15 +11,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector
 from gest_dataset.gender.grammar import ACCURACY, rules_hash
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.measures.gest import MASCULINE_RATE
+from gest_dataset.measures.gest import ENTITY_GENDER, MASCULINE_RATE
 from gest_dataset.measures.result import compute_result
 from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
@@ -31,7 +33,7 @@ from gest_dataset.statistics.masculine_rate import (
     max_error_rate,
     unknown_bounds,
 )
-from gest_dataset.translation import sentences
+from gest_dataset.translation import entity_genders, sentences
 from gest_dataset.translation.pairs import warn_not_in_gest
 from gest_dataset.translation.sentences import TranslatedSentence
 from gest_dataset.translation.systems import open_translator, translate_distinct
@@ -59,6 +61,11 @@ class Experiment:
     settings: dict[str, Any]
     store: str | Path | None
     lines: Sequence[str] | None  # of a text with a translation per line
+    data: str  # the config with the English sentences
+
+    @property
+    def is_gest(self) -> bool:
+        return self.data == "en"
 
     def translate(self, texts: Sequence[str]) -> dict[str, Translation]:
         """Translations by text; an error if the translator could not finish."""
@@ -73,12 +80,13 @@ class Experiment:
         """GEST's sentences with their translations."""
         limit = self.settings["limit"]
         if self.system.startswith(PUBLISHED):
-            rows = rows_of(self.settings["data"]).to_pandas()
+            rows = _published(self.settings["data"], self.language)
             rows = rows[rows["system"] == self.system.removeprefix(PUBLISHED)][:limit]
             # the ids of the sentences, so that runs of several systems can be paired
             columns = ["sentence_id", "stereotype", "source", "translation"]
+            rows = rows.assign(stereotype=rows.get("stereotype", 0))
             return [TranslatedSentence(*row) for row in rows[columns].values.tolist()]
-        gest = sentences.gest_sentences(limit)
+        gest = sentences.gest_sentences(limit, self.settings["data"])
         if self.lines is not None:
             return sentences.align(gest, self.lines, self.settings["system"].removeprefix("file:"))
         texts = sentences.texts_to_translate(gest, self.system)
@@ -94,13 +102,23 @@ def prepare(
     limit: int | None = None,
     store: str | Path | None = None,
     cache: str | Path | None = None,
+    data: str = "en",
     **loading: Any,
 ) -> Experiment:
-    """Open translator and parser; every wrong setting is an error here, before anything is translated."""
+    """Open translator and parser; every wrong setting is an error here, before anything is translated.
+
+    `data` is the config with the English sentences.
+    """
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
-    offered = LANGUAGES[language].systems
-    is_published = system.startswith(PUBLISHED)
+    if entity_genders.DATA.get(data, "") not in ("", language):
+        raise ConfigError(f"{data} is not in {language!r}: use --language {entity_genders.DATA[data]}.")
+    is_published, given = system.startswith(PUBLISHED), data
+    if is_published:
+        data = f"{language if data == 'en' else data}_translations"
+    offered = (
+        list(dict.fromkeys(_published(data, language)["system"])) if data in CONFIGS and is_published else []
+    )
     if is_published and system.removeprefix(PUBLISHED) not in offered:
         raise UnsupportedLanguageError(
             f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
@@ -110,15 +128,15 @@ def prepare(
     detector = GenderDetector(language, parser, parser_model, cache)
     translator, lines, identity = None, None, (system, "", "")
     if path:
-        lines = sentences.read_aligned_lines(path, limit)
+        lines = sentences.read_aligned_lines(path, limit, data)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
     elif not is_published:
         translator = open_translator(system, language, **loading)
-        if sentences.is_file(system):
+        if sentences.is_file(system) and given == "en":
             warn_not_in_gest(system, language)
         identity = (translator.name, translator.revision, translator.settings)
-    data, rules = f"{language}_translations" if is_published else "en", rules_hash(language)
+    rules = rules_hash(language)
     settings = {
         **dict(zip(("system", "revision", "translator"), identity, strict=True)),
         "language": language,
@@ -128,7 +146,13 @@ def prepare(
         "data_fingerprint": fingerprint_of(data),
         **({"rules": rules} if rules else {}),
     }
-    return Experiment(system, language, translator, detector, settings, store, lines)
+    return Experiment(system, language, translator, detector, settings, store, lines, given)
+
+
+def _published(data: str, language: str) -> pd.DataFrame:
+    """The published translations of a config into a language."""
+    rows = rows_of(data).to_pandas()
+    return rows[rows["language"] == language]
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,7 +163,9 @@ class MasculineRates(RunResult):
     metadata: dict[str, Any]
 
     def result(self) -> dict[str, Any]:
-        """p_1 to p_16, p_f, p_m, f_s and f_m with their intervals and bounds (docs/metrics.md)."""
+        """p_1 to p_16, p_f, p_m, f_s and f_m, or accuracy, ΔG and ΔS, with their bounds (docs/metrics.md)."""
+        if self.metadata["measure"] == ENTITY_GENDER.name:
+            return entity_genders.accuracy(self.table)
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         result |= unknown_bounds(genders, stereotypes)
@@ -218,13 +244,13 @@ def measure_as_run(experiment: Experiment, convention: str, path: Path, command:
     """Measure the rates and write them as a run to `path`, also over a finished run."""
     settings = {name: experiment.settings[name] for name in _SETTINGS if name in experiment.settings}
     manifest = new_manifest(
-        measure=MASCULINE_RATE.name,
+        measure=MASCULINE_RATE.name if experiment.is_gest else ENTITY_GENDER.name,
         model=experiment.settings["system"],
         config=experiment.settings["data"],
         language=experiment.language,
         data_fingerprint=experiment.settings["data_fingerprint"],
         table=DETECTIONS,
-        settings={**settings, "convention": convention},
+        settings={**settings, "convention": convention} if experiment.is_gest else settings,
         command=command,
         device=experiment.translator.device if experiment.translator else None,
     )
@@ -241,30 +267,36 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
     """Translate, and find the gender of each translation."""
     start = perf_counter()
     samples = experiment.samples()
-    texts = [sample.translation for sample in samples if not sample.problem]
-    detections = iter(experiment.detector.genders(texts))
-    rows = []
-    for sample in samples:
-        detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
-        rows.append(asdict(sample) | asdict(detection))
+    if experiment.is_gest:
+        texts = [sample.translation for sample in samples if not sample.problem]
+        detections = iter(experiment.detector.genders(texts))
+        rows = []
+        for sample in samples:
+            detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
+            rows.append(asdict(sample) | asdict(detection))
+        table = pa.Table.from_pylist(rows, schema=_SCHEMA)
+        facts = {"convention": convention, "conflicts": sum(row["conflict"] for row in rows)}
+    else:
+        table, facts = entity_genders.read_genders(samples, experiment.data, experiment.detector), {}
+    problems = table["problem"].to_pylist()
     metadata = {
-        "measure": MASCULINE_RATE.name,
+        "measure": MASCULINE_RATE.name if experiment.is_gest else ENTITY_GENDER.name,
         **{name: value for name, value in experiment.settings.items() if name != "data"},
         "config": experiment.settings["data"],
-        "convention": convention,
-        "samples": len(rows),
-        "known": sum(row["gender"] != UNKNOWN for row in rows),
-        "conflicts": sum(row["conflict"] for row in rows),
-        "problems": dict(Counter(row["problem"] for row in rows if row["problem"])),
+        **facts,
+        "samples": len(table),
+        "known": len(table) - table["gender"].to_pylist().count(UNKNOWN),
+        "problems": dict(Counter(filter(None, problems))),
         "seconds": perf_counter() - start,
         "gest_dataset": __version__,
     }
-    return MasculineRates(pa.Table.from_pylist(rows, schema=_SCHEMA), metadata)
+    return MasculineRates(table, metadata)
 
 
-def run_folder(system: str, language: str, revision: str | None, limit: int | None) -> Path:
+def run_folder(system: str, language: str, revision: str | None, limit: int | None, data: str = "") -> Path:
     """The default folder of a run: by the path of a model or file, or by the name of a service."""
     system = system.replace("{language}", language)
     kind, _, name = system.partition(":")
     name = "standard-input" if name == "-" else name
-    return default_folder(name if kind in {"hf", "chat", "file"} else system, revision, limit) / language
+    folder = default_folder(name if kind in {"hf", "chat", "file"} else system, revision, limit)
+    return folder / (f"{data}-{language}" if data else language)

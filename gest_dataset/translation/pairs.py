@@ -10,7 +10,7 @@ import html
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -131,9 +131,8 @@ def make_pairs(
         frame = max(FRAMES, key=lambda name: counts[name])
     else:
         translations = dict(translate(texts))
-    reasons: dict[str, str] = {}  # why a sentence gives no pair, by its id
     samples = gest.join_translations(sentences, translations)
-    reasons |= {sample.id: NO_TRANSLATION for sample in samples if sample.problem}
+    reasons = {sample.id: NO_TRANSLATION for sample in samples if sample.problem}  # for no pair, by id
     samples = [sample for sample in samples if not sample.problem]
     gendered = []
     for sample, detection in zip(samples, detect([sample.translation for sample in samples]), strict=True):
@@ -245,20 +244,18 @@ def quotation(answer: str) -> str | None:
     dashes = _DASHES.fullmatch(text)
     if dashes:
         return dashes["speech"]
-    start = next((position for position, opens in _marks(text) if opens), None)
+    start = next((position for position, opens, _ in _marks(text) if opens), None)
     if start is None or len(_WORD.findall(text[:start])) > _FRAME_WORDS:
         return None
-    marks = [(position, opens) for position, opens in _marks(text) if position >= start]
-    depths = zip(marks, _depths(marks), strict=True)
-    end = next((position for (position, _), depth in depths if depth == 0), None)
+    end = next((position for position, _, depth in _marks(text) if position >= start and not depth), None)
     if end is None or not _WORD.search(text[end:]):
         return _unwrapped(text[start:]) or None
-    attribution_follows = start == 0 and not any(opens for _, opens in _marks(text[end + 1 :]))
+    attribution_follows = start == 0 and not any(opens for _, opens, _ in _marks(text[end + 1 :]))
     return text[1:end].rstrip(" ,") or None if attribution_follows else None
 
 
-def _marks(text: str) -> Iterator[tuple[int, bool]]:
-    """The quotation marks of a text: position, and whether it opens."""
+def _marks(text: str) -> Iterator[tuple[int, bool, int]]:
+    """The quotation marks of a text: position, whether it opens, and how many are open behind it."""
     depth, opened = 0, -1
     for position, letter in enumerate(text):
         if letter not in _MARKS:
@@ -271,12 +268,7 @@ def _marks(text: str) -> Iterator[tuple[int, bool]]:
         opens = letter in _LOW or (depth == 0 if free_before == free_after else free_before)
         depth = max(0, depth + (1 if opens else -1))
         opened = position if opens else opened
-        yield position, opens
-
-
-def _depths(marks: Iterable[tuple[int, bool]]) -> list[int]:
-    """How many quotations are open behind each mark."""
-    return list(accumulate(1 if opens else -1 for _, opens in marks))
+        yield position, opens, depth
 
 
 def _unwrapped(text: str) -> str:
@@ -288,7 +280,7 @@ def _unwrapped(text: str) -> str:
     marks = list(_marks(text))
     if not marks:
         return text.strip()
-    (first, opens), (last, still_open) = marks[0], marks[-1]
+    (first, opens, _), (last, still_open, _) = marks[0], marks[-1]
     starts = first == 0 and opens
     ends = not still_open and _END_OF_TEXT.match(text, last + 1) is not None
     tail = text[last + 1 :]
@@ -296,7 +288,7 @@ def _unwrapped(text: str) -> str:
     half = [text[:last] + tail] if ends else []
     half += [text[1:]] if starts else []
     for candidate in (*whole, text, *half):
-        depths = _depths(_marks(candidate)) or [0]
+        depths = list(accumulate(1 if opens else -1 for _, opens, _ in _marks(candidate))) or [0]
         if min(depths) >= 0 and depths[-1] == 0:
             return candidate.strip() if candidate == text else _unwrapped(candidate.strip())
     return text.strip()

@@ -73,11 +73,11 @@ def problem_of(made: Translation, language: str) -> str:
     return parsing.problem(made.translation, language) if language in languages() else ""
 
 
-def gest_sentences(limit: int | None = None) -> list[GestSentence]:
-    """GEST's sentences, or the first `limit` of them."""
-    new, old = (rows_of(name).to_list()[:limit] for name in ("en", "en_1_0"))
+def gest_sentences(limit: int | None = None, data: str = "en") -> list[GestSentence]:
+    """The sentences of GEST, or of another config (with one text and no stereotype), or the first `limit`."""
+    new, old = (rows_of(name).to_list()[:limit] for name in (data, "en_1_0" if data == "en" else data))
     return [
-        GestSentence(row["id"], row["stereotype"], row[TEXT], before[TEXT])
+        GestSentence(row["id"], row.get("stereotype", 0), row[TEXT], before[TEXT])
         for row, before in zip(new, old, strict=True)
     ]
 
@@ -95,14 +95,14 @@ def text_file(system: str) -> Path | None:
     return path if is_file(system) and not is_table(path) else None
 
 
-def read_aligned_lines(path: Path, limit: int | None) -> list[str]:
-    """The lines of a text with a translation for each of GEST's sentences, or the first `limit` of them."""
-    lines, number = read_lines(path), len(gest_sentences())
+def read_aligned_lines(path: Path, limit: int | None, data: str) -> list[str]:
+    """The lines of a text with a translation for each sentence of a config, or the first `limit` of them."""
+    lines, number = read_lines(path), len(rows_of(data))
     if len(lines) not in {number, limit}:
         first = f", or for the first {limit:,}" if limit is not None and limit < number else ""
         raise DataError(
             f"{path} has {len(lines):,} lines; it needs one for each of the {number:,} lines of "
-            f"`gest build --config en --format txt`{first}."
+            f"`gest build --config {data} --format txt`{first}."
         )
     return lines
 

@@ -284,3 +284,16 @@ def test_missing_and_damaged_data(tmp_path: Path) -> None:
     built.path.write_bytes(built.path.read_bytes() + b"x")
     with pytest.raises(DataError, match="checksum"):
         write_tasks(out, select_configs("en"), data)
+
+
+@pytest.mark.slow
+def test_the_folder_as_include_path_beside_lm_evals_own_tasks(tmp_path: Path) -> None:
+    """As `lm_eval --include_path` and `oellm-eval --lm_eval_include_path` do."""
+    tasks = pytest.importorskip("lm_eval.tasks", reason="the extra `lm-eval` is not installed")
+    build_config(CONFIGS["demo_sk_pairs"], tmp_path / "data")
+    write_card(tmp_path / "data")
+    write_tasks(tmp_path / "tasks", select_configs("demo_sk_pairs"), tmp_path / "data")
+    manager = tasks.TaskManager(include_path=str(tmp_path / "tasks"))
+    assert {"gest_demo_sk_pairs", "hellaswag"} <= {*manager.all_tasks}
+    loaded = tasks.get_task_dict(["gest_demo_sk_pairs"], manager)["gest_demo_sk_pairs"]
+    assert len(list(loaded.eval_docs)) == len(rows_of("demo_sk_pairs"))

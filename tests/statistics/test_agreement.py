@@ -89,4 +89,4 @@ def test_of_the_released_annotations() -> None:
     (row, *_) = studies.annotators().table("alpha").rows
     assert row[1] == 4001
     assert isinstance(row[3], Estimate)
-    assert [round(end, 3) for end in row[3]] == [0.804, 0.785, 0.82]
+    assert [round(end, 3) for end in row[3]] == [0.804, 0.787, 0.821]

@@ -7,11 +7,12 @@ which current versions lack, so it needs an environment of its own: `GEST_TRANKI
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,10 @@ _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
 VERSION = "1.1.2"  # of Trankit
 EMBEDDING = "xlm-roberta-base"
+# Trankit and the versions that it works with; its torch has no wheels for later versions of Python
+PACKAGES = (f"trankit=={VERSION}", "torch==2.0.1", "transformers==4.40.2", "adapters==0.2.2")
+PACKAGES += ("huggingface_hub==0.23.4", "numpy==1.26.4")
+_PYTHONS = ("python3.11", "python3.10")
 _TRANKIT_BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
 
@@ -82,6 +87,27 @@ def published_model(language: str, directory: Path | None = None) -> Path:
     raise SourceError(f"The UDPipe model {path.name} cannot be downloaded:\n{''.join(errors)}{advice}")
 
 
+def trankit_environment() -> Path:
+    """The folder of the environment that `install_trankit` makes."""
+    return sources.cache_directory().parent / "trankit" / "environment"
+
+
+def install_trankit(confirm: Callable[[str], object]) -> None:
+    """Make an environment for Trankit; `confirm` is told what that downloads and where, and may raise."""
+    python = next(filter(None, map(shutil.which, _PYTHONS)), None)
+    if python is None:
+        raise ConfigError(f"Trankit needs {' or '.join(_PYTHONS)}, and neither is on the PATH. Install one.")
+    folder = trankit_environment()
+    confirm(
+        f"This makes the environment {folder} with {python} and installs {', '.join(PACKAGES)} from PyPI "
+        f"(4.5 GB with CUDA). The first parse downloads {EMBEDDING} and the pipeline into {folder.parent}."
+    )
+    for command in (["-m", "venv", str(folder)], ["-m", "pip", "install", *PACKAGES]):
+        if subprocess.run([python, *command], check=False).returncode:
+            raise ConfigError(f"{python} {' '.join(command[:3])} failed; remove {folder} and try again.")
+        python = str(folder / "bin" / "python")
+
+
 def open_trankit(language: str, model: Path | None) -> Parser:
     """Trankit's published pipeline of a language, or one that its TPipeline has trained.
 
@@ -89,11 +115,12 @@ def open_trankit(language: str, model: Path | None) -> Parser:
     `<embedding>/customized-mwt`.
     """
     value = os.environ.get(PYTHON_VARIABLE, "")
-    python = Path(value or "none").expanduser()
+    python = Path(value or trankit_environment() / "bin" / "python").expanduser()
     if not python.exists():
         raise ConfigError(
             f"There is no Trankit environment: {PYTHON_VARIABLE} is {value or 'not set'}. "
-            f"Set it to the Python of an environment with trankit=={VERSION} (docs/gender.md)."
+            f"Set it to the Python of an environment with trankit=={VERSION} (docs/gender.md), or make one: "
+            f"gest detect-gender --parser trankit --install"
         )
     name, embedding, trained = LANGUAGES[language].name.lower(), EMBEDDING, "published"
     directory = sources.cache_directory().parent / "trankit" / "models"

@@ -127,13 +127,11 @@ def _is_plural_verb(token: Token) -> bool:
 
 def considered(c: Context) -> bool:
     """*Považuji se za trpělivou*: what the speaker takes himself or herself for."""
-    forms = [other.form for other in c.before]
     return (
-        any(c.grammar.considering_verbs.fullmatch(form) for form in forms)
-        and not c.grammar.reflexives.isdisjoint(forms)
-        and not c.grammar.for_prepositions.isdisjoint(forms)
+        any(c.grammar.considering_verbs.fullmatch(other.form) for other in c.before)
+        and has_form(c.before, c.grammar.reflexives)
+        and has_form(c.before, c.grammar.for_prepositions)
         and not any(other.upos in NOUNS for other in (*c.before[-1:], *c.after[:1]))
-        and _ends_group(c)
     )
 
 
@@ -164,21 +162,10 @@ def depicting(c: Context) -> bool:
     speaks = has_form(c.others, c.grammar.first_person_verbs)
     return (
         _stands_free(c)
-        and c.token.feats.get("PronType") not in {"Dem", "Rel", "Int", "Int,Rel", "Tot"}
         and _ends_group(c)
         and not has_form(c.others, c.grammar.object_verbs)
         and any(_acts(c, other) or _looks_first(c, other) for other in c.others)
-        and not any(
-            (c.is_other_person(other) and not (speaks and other.upos == "VERB"))
-            or (
-                not speaks
-                and other.relation == "nsubj"
-                and other.upos in NOUNS
-                and other.case == "Nom"
-                and agree(other, c.token)
-            )
-            for other in c.others
-        )
+        and not any(c.is_other_person(t) and not (speaks and t.upos == "VERB") for t in c.others)
     )
 
 
@@ -192,18 +179,6 @@ def copular(c: Context) -> bool:
     return has_form(c.others, grammar.pronouns) and not any(
         other.upos == "VERB" and not grammar.is_infinitive(other.form) for other in c.others
     )
-
-
-def joined(c: Context) -> bool:
-    """The second of two adjectives, where the first has no gender: *bývám nervózní a bledá*."""
-    if c.start < 2:
-        return False
-    first, conjunction = c.tokens[c.start - 2 : c.start]
-    if conjunction.upos != "CCONJ" or first.upos != "ADJ":
-        return False
-    if c.before and c.clause[0].upos not in {"ADV", "PART"}:
-        return False
-    return _stands_free(c) and (copular(c.at(first)) or linking_nearby(c.at(first)))
 
 
 def as_child(c: Context) -> bool:
@@ -256,7 +231,6 @@ def _looks_first(c: Context, token: Token) -> bool:
         (place < 2 or (before is not None and before.form in c.grammar.reflexives))
         and token.upos not in {"ADJ", "DET", "PRON", "AUX"}
         and (before is None or before.upos not in {"ADJ", "DET", "ADP", "NUM"})
-        and token.form not in c.grammar.comparison_words
         and looks_first_person(token)
     )
 
@@ -283,12 +257,8 @@ def _stands_free(c: Context) -> bool:
     token, grammar, after = c.token, c.grammar, c.after[:1]
     if c.begins_relative_clause or c.is_attribute:
         return False
-    if token.feats.get("NumType") and after and after[0].upos != "ADP":
-        return False  # an ordinal with what it counts: *treći put*; *dolazim prvi* has none
     previous = c.before[-1] if c.before else None
-    if has_form(c.before[-2:], grammar.future_particles) and (
-        previous is None or previous.form not in grammar.auxiliaries
-    ):
+    if has_form(c.before[-2:], grammar.future_particles) and c.before[-1].form not in grammar.auxiliaries:
         return False  # Bulgarian *да помогна*
     if after and _may_describe(c, after[0]):
         return False
@@ -307,8 +277,6 @@ def _stands_free(c: Context) -> bool:
 
 def _makes_noun(c: Context, before: Token) -> bool:
     """*tvog brata*: after an attribute, or after a noun, the word is a noun."""
-    if before.form in c.grammar.degree_adverbs:
-        return False
     if before.upos in NOUNS:
         return not any(child.relation == "case" for child in c.sentence.children(before))
     return (

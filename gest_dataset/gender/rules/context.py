@@ -76,10 +76,9 @@ class Context:
     @cached_property
     def dependents(self) -> list[Token]:
         """The dependents of the word and of the predicate that it helps."""
-        near = self.children
-        if self.predicate is not self.token:
-            near = [*near, *self.sentence.children(self.predicate)]
-        return [other for other in near if other is not self.token]
+        if self.predicate is self.token:
+            return self.children
+        return [*self.children, *self.sentence.children(self.predicate)]
 
     def _is_border(self, index: int) -> bool:
         """A border of clauses; the hyphen of *усе-таки* is none, nor the pronoun of *sam te voleo*."""
@@ -93,11 +92,7 @@ class Context:
 
     def _is_question(self, index: int) -> bool:
         """*jesam li*, *je li*: a verb before *li* opens a clause without a comma."""
-        return (
-            self.tokens[index].upos in VERBS
-            and index + 1 < len(self.tokens)
-            and self.tokens[index + 1].form == "li"
-        )
+        return has_form(self.tokens[index + 1 : index + 2], {"li"})
 
     @property
     def is_emphatic(self) -> bool:
@@ -197,12 +192,10 @@ class Context:
 
     def has_accusative(self, noun: Token) -> bool:
         """By its attribute; *увесь вечір* is an accusative too, whatever the tagger says."""
-        attributes = [
-            child for child in self.sentence.children(noun) if child.relation in {"det", "amod", "nummod"}
-        ]
-        return any(child.case == "Acc" for child in attributes) or (
-            noun.form in self.grammar.time_nouns
-            and any(child.relation in {"det", "amod"} for child in attributes)
+        return any(
+            child.relation in {"det", "amod", "nummod"}
+            and (child.case == "Acc" or noun.form in self.grammar.time_nouns)
+            for child in self.sentence.children(noun)
         )
 
     def _is_of_another_gender(self, noun: Token) -> bool:

@@ -15,7 +15,7 @@ from gest_dataset.gender.rules import complements, nearby, persons, subjects
 from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, is_first_person
 from gest_dataset.gender.tokens import Token, Tree
 
-_QUOTES = (("„", '“”"'), ("“", "”"), ("”", "”"), ("«", "»"), ("»", "«"), ("‚", "‘’"), ('"', '"'))
+_QUOTED = re.compile('„.*?[“”"]|[“”].*?”|«.*?»|».*?«|‚.*?[‘’]|".*?"', re.S)
 _DIALOGUE = re.compile(
     r"^\s*[—–-]\s*(?P<first>[^—–]+?)[,.!?…]\s*[—–]\s*(?P<teller>[^—–]+)(?P<rest>.*)$", re.S
 )
@@ -136,25 +136,11 @@ def quoted_spans(text: str) -> list[tuple[int, int]]:
 
     A text that is one quotation is the speaker's own, and so is a word in scare quotes.
     """
-    spans = list(_quotations(text))
+    spans = [quoted.span() for quoted in _QUOTED.finditer(text) if len(_WORDS.findall(quoted[0])) > 1]
     if dialogue := _DIALOGUE.match(text):
         spans += [dialogue.span("first"), dialogue.span("rest")]
     rest = "".join(char for position, char in enumerate(text) if not any(a <= position < b for a, b in spans))
     return spans if _WORDS.search(rest) else []
-
-
-def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    """The spans between quotation marks that hold at least two words."""
-    start = 0
-    while start < len(text):
-        closing = dict(_QUOTES).get(text[start], "")
-        end = min((text.find(mark, start + 1) for mark in closing if mark in text[start + 1 :]), default=-1)
-        if end < 0:
-            start += 1
-            continue
-        if len(_WORDS.findall(text[start:end])) > 1:
-            yield start, end + 1
-        start = end + 1
 
 
 def is_by_speaker(sentences: Sequence[Tree], span: tuple[int, int], grammar: Grammar) -> bool:

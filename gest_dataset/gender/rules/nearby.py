@@ -3,7 +3,7 @@
 from gest_dataset.gender.grammar import NOUNS
 from gest_dataset.gender.rules.complements import looks_first_person, unclaimed
 from gest_dataset.gender.rules.context import VERBS, Context, has_form, is_first_person
-from gest_dataset.gender.rules.subjects import first_person, other_auxiliary, pronoun
+from gest_dataset.gender.rules.subjects import first_person, pronoun
 
 
 def nearby(c: Context) -> bool:
@@ -16,7 +16,6 @@ def nearby(c: Context) -> bool:
         and not c.begins_relative_clause
         # *Jsem ta nejlepší verze*: a demonstrative that a noun follows
         and not (token.form in grammar.demonstratives and any(t.upos in NOUNS for t in c.after[:3]))
-        and not (token.upos == "ADJ" and token.relation == "amod" and c.follows_noun)
         and not any(t.upos == "ADP" and t.form not in grammar.degree_prepositions for t in c.before[-1:])
     )
 
@@ -57,11 +56,7 @@ def ending_nearby(c: Context) -> bool:
 def ending_after(c: Context) -> bool:
     """The next word, but for a reflexive, has the ending of the first person: *rád čtu*."""
     after = next((t for t in c.tokens[c.token.id :] if t.form not in c.grammar.reflexive_clitics), None)
-    return (
-        after is not None
-        and c.grammar.first_person_endings.search(after.form) is not None
-        and not c.is_other_person(after)
-    )
+    return after is not None and c.grammar.first_person_endings.search(after.form) is not None
 
 
 def ending_before(c: Context) -> bool:
@@ -70,7 +65,6 @@ def ending_before(c: Context) -> bool:
     return (
         before is not None
         and before.upos in {"VERB", *NOUNS, "ADV", "X"}
-        and before.case != "Ins"
         and c.grammar.first_person_endings.search(before.form) is not None
         and not any(other.upos in VERBS and other.person in {"2", "3"} for other in c.clause)
     )
@@ -96,8 +90,6 @@ def spoken(c: Context) -> bool:
         or (before.upos == "PRON" and before.person == "3")  # *videl som ju sama*
     ):
         return False
-    if other_auxiliary(c, c.token):
-        return False  # *zobaczyłem, że jest sama*
     if any(other.upos == "AUX" and other.person == "3" for other in c.clause):
         return False  # *която сам е измислил*
     for head in (c.predicate, *c.sentence.ancestors(c.token)):
@@ -141,12 +133,7 @@ def opens_sentence(c: Context) -> bool:
         not c.grammar.auxiliaries
         and not c.before
         and not _follows_relative(c)
-        and not any(
-            other.form in c.grammar.pronouns
-            or c.is_other_person(other)
-            or (other.upos in NOUNS and other.relation == "nsubj")
-            for other in c.clause
-        )
+        and not any(other.upos in NOUNS and other.relation == "nsubj" for other in c.clause)
     )
 
 
@@ -164,12 +151,7 @@ def governing(c: Context) -> bool:
         and not _follows_relative(c)
         and grammar.is_infinitive(after[0].form)
         and after[0].form not in grammar.words.get("person", {})  # Ukrainian *добра мати*
-        and not any(
-            other.form in grammar.dative_pronouns
-            or c.is_other_person(other)
-            or (other.upos == "PRON" and other.case == "Nom")
-            for other in after[1:]
-        )
+        and not any(map(c.is_other_person, after[1:]))
     )
 
 
@@ -190,18 +172,8 @@ def after_pronoun(c: Context) -> bool:
 
 def only_one(c: Context) -> bool:
     """*Jedina u obitelji volim gljive*: the only one of a group, and a verb of the first person."""
-    return (
-        len(c.before) <= 1
-        and len(c.after) > 0
-        and c.after[0].upos == "ADP"
-        and any(
-            is_first_person(other)
-            or other.form in c.grammar.first_person_verbs
-            or c.grammar.first_person_endings.search(other.form)
-            for other in c.after[2:]
-        )
-        and not any(other.upos == "AUX" and other.person == "3" for other in c.after)
-    )
+    follows_group = c.following is not None and c.following.upos == "ADP"
+    return follows_group and any(c.grammar.first_person_endings.search(other.form) for other in c.after[2:])
 
 
 def who(c: Context) -> bool:

@@ -52,12 +52,7 @@ def _joined_clauses(c: Context) -> Sequence[Token]:
 def _is_wished(c: Context, others: Sequence[Token]) -> bool:
     """*Želim postati pjevačica*: an infinitive of *to be* before the noun, and a verb of the speaker."""
     before = [other for other in others if other.id < c.token.id]
-    verbs = [other for other in before if other.form in c.grammar.copula_infinitives]
-    return (
-        bool(verbs)
-        and not any(other.upos in NOUNS for other in before if other.id > verbs[-1].id)
-        and any(map(is_first_person, before))
-    )
+    return has_form(before, c.grammar.copula_infinitives) and any(map(is_first_person, before))
 
 
 def _predicates(c: Context, token: Token) -> bool:
@@ -67,9 +62,7 @@ def _predicates(c: Context, token: Token) -> bool:
         (token.upos in VERBS or token.verb_form in {"Conv", "Inf"})
         and token.feats.get("Voice") != "Pass"
         and token.form not in grammar.auxiliaries
-        and token.form not in grammar.first_person_verbs
         and token.form not in grammar.impersonal_copulas
-        and not grammar.working_verbs.fullmatch(token.form)
     )
 
 
@@ -83,10 +76,7 @@ def as_person(c: Context) -> bool:
         if other.upos in {"PUNCT", "SCONJ", "CCONJ"}:
             break
         clause.append(other)
-    has_object = any(
-        other.upos == "PRON" and other.case in {"Acc", "Dat"} and "Reflex" not in other.feats
-        for other in clause
-    )
+    has_object = any(t.case in {"Acc", "Dat"} and t.upos == "PRON" for t in clause if "Reflex" not in t.feats)
     return any(grammar.working_verbs.fullmatch(other.form) for other in clause) or (
         c.token.case != ""
         and not has_object

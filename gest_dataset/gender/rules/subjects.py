@@ -115,7 +115,7 @@ def subordinate(c: Context) -> bool:
         return False
     if grammar.auxiliaries or _is_impersonal(token):
         return False
-    if any(_may_own(other, token) for other in (*c.sentence.children(top), *c.children, *c.clause)):
+    if any(map(_may_own, (*c.sentence.children(top), *c.children, *c.clause))):
         return False
     if has_form(c.clause, grammar.other_pronouns | grammar.object_pronouns):
         return False  # *у меня был кашель*
@@ -132,11 +132,9 @@ def _is_impersonal(token: Token) -> bool:
     return token.upos in VERBS and token.gender == "Neut" and token.form.endswith("ся")
 
 
-def _may_own(other: Token, verb: Token) -> bool:
+def _may_own(other: Token) -> bool:
     """A subject that a verb in the singular can have: *что не выучила языки* has none."""
-    return other.relation in SUBJECTS and not (
-        other.upos in NOUNS and other.number == "Plur" and verb.number == "Sing"
-    )
+    return other.relation in SUBJECTS and not (other.upos in NOUNS and other.number == "Plur")
 
 
 def _may_name(c: Context, other: Token) -> bool:
@@ -203,34 +201,16 @@ def resumed(c: Context) -> bool:
     )
 
 
-def relative(c: Context) -> bool:
-    """*Я, который столько раз проигрывал*: a relative clause of the pronoun, without another subject."""
-    if c.start < 3:
-        return False
-    antecedent, comma, opening = c.tokens[c.start - 3 : c.start]
-    return (
-        opening.form.startswith(c.grammar.relative_stems)
-        and comma.upos == "PUNCT"
-        and antecedent.form in c.grammar.pronouns
-        and not any(map(c.may_have_another_subject, c.others))
-    )
-
-
 def antecedent(c: Context) -> bool:
     """*Мне, которая никогда не летала*: the relative pronoun agrees with the speaker's."""
-    return (
-        c.index > 1
-        and c.tokens[c.index - 1].text == ","
-        and c.tokens[c.index - 2].form in c.grammar.speaker_pronouns
-    )
+    return c.index > 1 and c.tokens[c.index - 2].form in c.grammar.speaker_pronouns
 
 
 def regretted(c: Context) -> bool:
     """*Мне стыдно, что не позвонил*: a dative of the speaker and a clause without a subject."""
     grammar = c.grammar
     if (
-        grammar.auxiliaries
-        or c.start < 3
+        c.start < 3
         or c.tokens[c.start - 1].form not in grammar.regret_conjunctions
         or c.tokens[c.start - 2].text != ","
     ):
@@ -239,14 +219,10 @@ def regretted(c: Context) -> bool:
     return (
         len(before) <= _MAX_REGRET
         and has_form(before, grammar.dative_pronouns)
-        and not has_form(before, grammar.other_pronouns)
         # a verb of a person, unlike the impersonal *мне кажется*
         and not any(
-            other.gender in {"Masc", "Fem"}
-            or other.number == "Plur"
-            or grammar.reporting_verbs.fullmatch(other.form)
+            other.upos == "VERB" and (other.gender in {"Masc", "Fem"} or other.number == "Plur")
             for other in before
-            if other.upos == "VERB"
         )
         and not has_form(c.others, grammar.object_pronouns)
         and not any(map(c.may_have_another_subject, c.others))
@@ -262,7 +238,6 @@ def quoting(c: Context) -> bool:
         not c.grammar.auxiliaries
         and c.start > 0
         and c.tokens[first].text in _OPENING_QUOTES
-        and not any(other.upos in {"SCONJ", *VERBS} for other in c.tokens[first : c.start])
         and not any(map(c.may_have_another_subject, c.others))
     )
 

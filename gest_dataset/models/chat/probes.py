@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -149,17 +149,6 @@ CHAT_PROBES: dict[str, ChatProbe] = {
         column="option",
         top=20,
     ),
-    "controls": ChatProbe(
-        measure=CONTROL_CHOICE,
-        read_wordings=partial(prompts.read_wordings, choice.PairWording, "controls.json"),
-        read=lambda _, prompts, answers: list(map(choice.read, prompts, answers)),
-        max_tokens=16,
-        needs_parser=lambda language: False,
-        config=lambda language: {"sk": "slovak_gender"}.get(language, "stereoset_control_gender"),
-        make_prompts=choice.make_control_prompts,
-        column="option",
-        top=20,
-    ),
     "first-person": ChatProbe(
         measure=FIRST_PERSON,
         read_wordings=partial(prompts.read_wordings, prompts.Wording, "first_person.json"),
@@ -175,3 +164,10 @@ CHAT_PROBES: dict[str, ChatProbe] = {
         needs_parser=lambda language: language != SOURCE,
     ),
 }
+CHAT_PROBES["controls"] = replace(
+    CHAT_PROBES["choice"],
+    measure=CONTROL_CHOICE,
+    read_wordings=partial(prompts.read_wordings, choice.PairWording, "controls.json"),
+    config=lambda language: {"sk": "slovak_gender"}.get(language, "stereoset_control_gender"),
+    make_prompts=choice.make_control_prompts,
+)

@@ -232,10 +232,8 @@ def detect_capabilities(
     def attempt(item: Item, **changes: Any) -> Values | None:
         try:
             return request_values(client, model, replace(able, **changes), [item], words, decode)[0]
-        except (
-            UnsupportedError,
-            InvalidReplyError,
-        ) as error:  # servers also ignore options that they do not support
+        # servers also ignore options that they do not support
+        except (UnsupportedError, InvalidReplyError) as error:
             reasons.append(describe_error(error))
             return None
 

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from markupsafe import Markup
 from scipy.cluster import hierarchy
@@ -42,9 +41,9 @@ from gest_dataset.storage import json_value
 
 # 95 % of the absolute correlations of 16 unrelated pairs are below it (t with 14 degrees of freedom)
 CHANCE = 0.497
-# Upper bounds of model sizes, in millions of parameters
-_SIZES = ((200, "up to 200 M"), (1_000, "200 M to 1 B"), (10_000, "1 to 10 B"), (math.inf, "over 10 B"))
 _UNKNOWN = "not known"
+# Upper bounds of model sizes, in millions of parameters
+_SIZES = {0: _UNKNOWN, 200: "up to 200 M", 1_000: "200 M to 1 B", 10_000: "1 to 10 B", math.inf: "over 10 B"}
 _FAMILY = re.compile(r"[^\W\d_]+")
 _SOURCE_FIELDS = ("source", "sentence")  # the English sentence that samples of several languages share
 _ENGLISH_FIELDS = ("source", "prompt")  # texts in English, whatever the language of the run is
@@ -96,23 +95,20 @@ def board_of(verdicts: Sequence[RunVerdict]) -> list[dict[str, Any]]:
         about = run.run.manifest.about
         if run.language and run.language not in about:
             about = f"{about} · {language_name(run.language)}"
-        parameters = run.facts.get("parameters")
-        millions = parameters / 1e6 if isinstance(parameters, (int, float)) and parameters > 0 else None
-        rows.append(
-            {
-                "run": run.number,
-                "label": run.label,
-                "about": about,
-                "family": family_of(run.model),
-                "size": _UNKNOWN if millions is None else next(n for most, n in _SIZES if millions <= most),
-                "millions": millions,
-                "symbol": head.symbol,
-                "ratio": head.ratio,
-                "null": head.null,
-                "verdict": verdict.verdict,
-                **verdict.estimate._asdict(),
-            }
-        )
+        millions = (run.facts.get("parameters") or 0) / 1e6
+        row = {
+            "run": run.number,
+            "label": run.label,
+            "about": about,
+            "family": family_of(run.model),
+            "size": next(name for most, name in _SIZES.items() if millions <= most),
+            "millions": millions or None,
+            "symbol": head.symbol,
+            "ratio": head.ratio,
+            "null": head.null,
+            "verdict": verdict.verdict,
+        }
+        rows.append(row | verdict.estimate._asdict())
     return rows if len(rows) > 1 else []
 
 
@@ -147,23 +143,25 @@ def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
             groups.setdefault((run.run.manifest.about, run.run.manifest.measure), []).append(run)
     compared = []
     for (about, _), (baseline, *others) in groups.items():
-        try:
-            chosen = [baseline.run, *(run.run for run in others)]
-            differences = compare(chosen, by_template=False).differences if others else []
-            compared.append(RunGroup(about, baseline, list(zip(others, differences, strict=True))))
-        except (ConfigError, DataError) as error:
-            compared.append(RunGroup(about, baseline, [], str(error)))
-    return [group for group in compared if group.others or group.reason]
+        if others:
+            try:
+                differences = compare(
+                    [baseline.run, *(run.run for run in others)], by_template=False
+                ).differences
+                compared.append(RunGroup(about, baseline, list(zip(others, differences, strict=True))))
+            except (ConfigError, DataError) as error:
+                compared.append(RunGroup(about, baseline, [], str(error)))
+    return compared
 
 
 def _ratios(group: RunGroup) -> dict[str, Any]:
-    """The ratios of q_i for the page's script."""
     others = []
     for run, difference in group.others:
-        rows = []
-        for one in difference.by_stereotype:
-            value, low, high = json_value(one.times)
-            rows.append({"stereotype": _NAMES[one.stereotype], "value": value, "low": low, "high": high})
+        numbers = ((one.stereotype, *json_value(one.times)) for one in difference.by_stereotype)
+        rows = [
+            {"stereotype": _NAMES[number], "value": value, "low": low, "high": high}
+            for number, value, low, high in numbers
+        ]
         others.append({"run": run.number, "rows": rows})
     return {"baseline": group.baseline.number, "others": others}
 
@@ -180,49 +178,44 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
     all_profiles = []
     for symbol, name, unit in (("q", "ln q_i", "ln q_i − the run’s middle"), ("p", "p_i", "p_i − f_m")):
         measured = [run for run in runs if all(symbol in part for part in run.templates.values())]
-        profiles = [(run, _profile(list(run.templates.values()), symbol)) for run in measured]
+        profiles = {run.number: _profile(list(run.templates.values()), symbol) for run in measured}
         # Without samples of some stereotype a run has no middle, and so no profile
-        profiles = [(run, values) for run, values in profiles if np.isfinite(values).any()]
-        profiled = [run for run, _ in profiles]
-        if len(profiled) > 1:
-            values = np.array([values for _, values in profiles])
-            with np.errstate(invalid="ignore", divide="ignore"):
-                correlations = np.corrcoef(values).round(12)  # exactly 1 on the diagonal
-            rows = similarity_order(values)
-            shown = [
+        profiled = [run for run in measured if np.isfinite(profiles[run.number]).any()]
+        if len(profiled) < 2:
+            continue
+        values = np.array([profiles[run.number] for run in profiled])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlations = np.corrcoef(values).round(12)  # exactly 1 on the diagonal
+        order = similarity_order(values)
+        content = {
+            "name": name,
+            "unit": unit,
+            "stereotypes": list(_NAMES.values()),
+            "rows": [
                 {
                     "label": run.label,
                     "model": short_name(run.model),
                     "language": language_name(run.language),
                     "values": json_value(values[number].round(4)),
-                    "order": rows.index(number),
+                    "order": order.index(number),
                 }
                 for number, run in enumerate(profiled)
-            ]
-            content = {
-                "name": name,
-                "unit": unit,
-                "stereotypes": list(_NAMES.values()),
-                "rows": shown,
-                "columns": similarity_order(values.T),
-                "correlations": json_value(correlations.round(3)),
-            }
-            profile = {"unit": unit, "runs": profiled, "values": values, "correlations": correlations}
-            all_profiles.append({**profile, "content": content})
+            ],
+            "columns": similarity_order(values.T),
+            "correlations": json_value(correlations.round(3)),
+        }
+        profile = {"unit": unit, "runs": profiled, "values": values, "correlations": correlations}
+        all_profiles.append({**profile, "content": content})
     return all_profiles
 
 
 def _profile(parts: Sequence[Result], symbol: str) -> Floats:
     """A run's 16 rates relative to its middle, averaged over its templates."""
-    centred = []
-    for part in parts:
-        rates = np.array(part[symbol], dtype=float)
-        sides = np.array([part[f"{symbol}_f"], part[f"{symbol}_m"]], dtype=float)
-        if symbol == "q":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                rates, sides = np.log(rates), np.log(sides)
-        centred.append(rates - sides.mean())
-    values = np.mean(centred, axis=0)
+    rates, *sides = (np.array([part[f"{symbol}{end}"] for part in parts]) for end in ("", "_f", "_m"))
+    if symbol == "q":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rates, *sides = map(np.log, (rates, *sides))
+    values = np.mean(rates - np.mean(sides, axis=0)[:, None], axis=0)
     return np.where(np.isfinite(values), values, np.nan)
 
 
@@ -283,14 +276,9 @@ def samples_of(runs: Sequence[LabelledRun]) -> dict[str, Any]:
     }
 
 
-def _ids(table: pa.Table) -> pd.DataFrame:
-    """The id, template and occurrence of each row."""
-    return score_frame(table.select([name for name in ("id", "template") if name in table.column_names]))
-
-
 def _keys(table: pa.Table) -> list[tuple[str, int]]:
     """The keys of the rows of a table, which are unique within a template."""
-    frame = _ids(table)
+    frame = score_frame(table.select([name for name in ("id", "template") if name in table.column_names]))
     return list(zip(frame["id"].tolist(), frame["occurrence"].tolist(), strict=True))
 
 
@@ -332,7 +320,7 @@ def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> d
     """The scores of a run, with the texts and numbers of its own table."""
     display, table = run.measure.display, run.run.table
     own = np.array([places[key] for key in _keys(table)], dtype=int)
-    values, templates = display.value(table), _ids(table)["template"].to_numpy()
+    values, templates = display.value(table), score_frame(table)["template"].to_numpy()
     used = [int(template) for template in dict.fromkeys(templates.tolist())]
 
     def column(numbers: Any, chosen: Any = slice(None)) -> list[int | None]:
@@ -365,7 +353,7 @@ def _run_columns(run: LabelledRun, places: Mapping[Any, int], texts: Texts) -> d
         "note": display.probability_note,
         "variants": display.variants,
         "english": [
-            name for name in _ENGLISH_FIELDS if name in (*display.text_fields, *display.text_columns)
+            name for name in _ENGLISH_FIELDS if name in [*display.text_fields, *display.text_columns]
         ],
         "frames": _frames(run, used),
         "templates": used,
@@ -386,8 +374,7 @@ def _frames(run: LabelledRun, used: Sequence[int]) -> dict[int, tuple[str, str, 
     if run.measure.name != "templates" or custom:
         return {}
     known = {**TEMPLATES, **EXTENDED_TEMPLATES}
-    chosen = {number: known[number] for number in used if number in known}
-    return {number: (one.text, one.masculine, one.feminine) for number, one in chosen.items()}
+    return {n: (known[n].text, known[n].masculine, known[n].feminine) for n in used if n in known}
 
 
 def _skipped(
@@ -400,10 +387,8 @@ def _skipped(
             if problem:
                 yield 0, places[key], texts[printable(problem)]
         return
-    skipped = run.run.result.get("skipped") or {}
-    names, reasons = skipped.get("id", []), skipped.get("reason", [])
-    templates = skipped.get("template") or [0] * len(names)
-    for name, template, reason in zip(names, templates, reasons, strict=True):
-        place = places.get((name, 0))
-        if place is not None and int(template or 0) in used:
-            yield int(template or 0), place, texts[printable(reason)]
+    skipped = run.run.result["skipped"]
+    templates = skipped.get("template", [0] * len(skipped["id"]))
+    for name, template, reason in zip(skipped["id"], templates, skipped["reason"], strict=True):
+        if (name, 0) in places and template in used:
+            yield template, places[name, 0], texts[printable(reason)]
