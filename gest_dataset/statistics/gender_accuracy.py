@@ -77,9 +77,8 @@ def gender_accuracy(
         stated = checks.label_codes("references", references, STATED)
     else:
         checks.same_length(predictions=predictions, wrong_references=wrong_references)
-        stated = checks.label_codes(
-            "genders", [STATED[0]] * number if genders is None else genders, STATED[:2]
-        )
+        known = [STATED[0]] * number if genders is None else genders
+        stated = checks.label_codes("genders", known, STATED[:2])
         right, wrong = _words_of_one_reference(predictions, references, wrong_references).T
         labels = np.where(wrong, 1 - stated, np.where(right, stated, 3))
     hits = (labels == stated) | ((labels == 3) & (wrong_references is not None))
@@ -136,12 +135,8 @@ def _functions(
         """The accuracy of some strata, or the F1 of a gender."""
         if not rows.any():
             return None
-        over, total = right * rows[:, None], float(sizes[rows].sum())
-        return (
-            _ratio(over, 0 * over, total)
-            if gender is None
-            else _ratio(2 * over, as_gender[..., gender], total)
-        )
+        factor, under = (1, 0 * right) if gender is None else (2, as_gender[..., gender])
+        return _ratio(factor * right * rows[:, None], under, float(sizes[rows].sum()))
 
     functions = {"accuracy": share(sizes > 0)}
     if has_genders or not of_texts:
@@ -224,16 +219,13 @@ def _permutation_p(hits: Bools, stated: Ints, statuses: Ints, entities: Ints, dr
     if (female[rows] != is_female).any() or len(np.unique(female)) < 2:
         return math.nan
     cells = stated[used] * len(names) + rows
-    tables = np.array(  # right ones and all, by stated gender and entity
-        [np.bincount(cells, part[used], 2 * len(names)).reshape(2, -1) for part in (hits, np.ones(len(hits)))]
-    )
+    parts = (hits[used], np.ones(len(cells)))
+    # right ones and all, by stated gender and entity
+    tables = np.array([np.bincount(cells, part, 2 * len(names)).reshape(2, -1) for part in parts])
     order = np.lexsort([female, *tables.reshape(4, -1)])  # makes p independent of the order of samples
     female, tables = female[order], tables[:, :, order]
     orders = np.random.default_rng(seed).permuted(np.tile(female, (draws, 1)), axis=1)
     orders = np.vstack([female, orders])
-    pro, anti = (
-        np.divide(*(side @ table[1] + (1 - side) @ table[0] for table in tables))
-        for side in (orders, 1 - orders)
-    )
-    effects = np.abs(pro - anti)
+    sums = [[side @ table[1] + (1 - side) @ table[0] for table in tables] for side in (orders, 1 - orders)]
+    effects = np.abs(sums[0][0] / sums[0][1] - sums[1][0] / sums[1][1])
     return float((effects >= effects[0] - 1e-12).mean())
