@@ -156,7 +156,7 @@ def _values(
             raise ValueError("`top_logprobs` is empty")
         _check_certainty(list(tops.values()))
         by_id = any(token.startswith(_TOKEN_ID) for token in tops)
-        names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "") for target in item.targets]
+        names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "\0") for target in item.targets]
         return np.array([log_probability(tops.get(name)) for name in names])
     if able.text_prompts is not None:
         # llama-cpp-python does not show the start token
