@@ -37,8 +37,8 @@ PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
 VERSION = "1.1.2"  # of Trankit
 EMBEDDING = "xlm-roberta-base"
 # Trankit and the versions that it works with; its torch has no wheels for later versions of Python
-PACKAGES = (f"trankit=={VERSION}", "torch==2.0.1", "transformers==4.40.2", "adapters==0.2.2")
-PACKAGES += ("huggingface_hub==0.23.4", "numpy==1.26.4")
+PACKAGES = [f"trankit=={VERSION}", "torch==2.0.1", "transformers==4.40.2", "adapters==0.2.2"]
+PACKAGES += ["huggingface_hub==0.23.4", "numpy==1.26.4"]
 _PYTHONS = ("python3.11", "python3.10")
 _TRANKIT_BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
