@@ -8,6 +8,7 @@ it *povedal* would be a prefix of *povedala*, and never less likely.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,8 @@ class Frame:
 def _differing_spans(left: str, right: str) -> tuple[Span, Span]:
     """The spans of two texts without the words that both begin with and the words that both end with."""
     first, second = left.split(" "), right.split(" ")
-    shorter = min(len(first), len(second))
-    before = next((i for i in range(shorter) if first[i] != second[i]), shorter)
-    rest = shorter - before
-    after = next((i for i in range(rest) if first[-1 - i] != second[-1 - i]), rest)
+    before = len(commonprefix([first, second]))
+    after = len(commonprefix([first[before:][::-1], second[before:][::-1]]))
 
     def span(words: Sequence[str]) -> Span:
         start = sum(len(word) + 1 for word in words[:before])

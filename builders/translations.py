@@ -47,19 +47,27 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
         for sentence in sentences:
             text = sentence["sentence"]
             if text in translations:
-                yield {
-                    "id": f"{sentence['id']}-{language}-{system}",
-                    "sentence_id": sentence["id"],
-                    "language": language,
-                    "system": system,
-                    "source": text,
-                    "translation": translations[text],
-                    **stereotype_cells(sentence["stereotype"]),
-                }
+                facts = (sentence["id"], language, system, sentence["stereotype"], text)
+                yield translation_row(*facts, translations[text])
             elif LANGUAGES[language].in_part:
                 dropped["not translated yet"] += 1
             else:
                 raise DataError.at(file, "end of file", f"no translation of {text!r}")
+
+
+def translation_row(
+    sentence_id: str, language: str, system: str, stereotype: int, source: str, translation: str
+) -> Row:
+    """A row of a config of translations."""
+    return {
+        "id": f"{sentence_id}-{language}-{system}",
+        "sentence_id": sentence_id,
+        "language": language,
+        "system": system,
+        "source": source,
+        "translation": translation,
+        **stereotype_cells(stereotype),
+    }
 
 
 def text_hash(language: str, text: str) -> bytes:
