@@ -8,7 +8,6 @@ it *povedal* would be a prefix of *povedala*, and never less likely.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import regex
 from gest_dataset.builders.config import File
 from gest_dataset.builders.reading import read_text
 from gest_dataset.errors import ConfigError
+from gest_dataset.storage import read_yaml
 
 _FOLDER = "JacquelineRowe/EuroGEST/evaluate_models/configs"
 SCAFFOLDS, MARKS, CODES = (
@@ -24,9 +24,7 @@ SCAFFOLDS, MARKS, CODES = (
 )
 # Kind of speaker -> the masculine and the feminine entry of EuroGEST's scaffolds
 KINDS = {"pronoun": ("he said", "she said"), "noun": ("the man said", "the woman said")}
-_BUILT_IN: dict[str, list[dict[str, Any]]] = json.loads(
-    Path(__file__).with_name("frames.json").read_text(encoding="utf-8")
-)
+_BUILT_IN: dict[str, list[dict[str, Any]]] = read_yaml(Path(__file__).with_name("frames.json"))
 _CYRILLIC = regex.compile(r"\p{Cyrillic}")
 # Stripped from a sentence before it is quoted; an apostrophe may belong to its last word
 _EDGES = ' \t\n\u00a0.,;:!?…"“”„‟«»‹›–—-'
@@ -65,8 +63,10 @@ class Frame:
 def _differing_spans(left: str, right: str) -> tuple[Span, Span]:
     """The spans of two texts without the words that both begin with and the words that both end with."""
     first, second = left.split(" "), right.split(" ")
-    before = len(commonprefix([first, second]))
-    after = len(commonprefix([first[before:][::-1], second[before:][::-1]]))
+    shorter = min(len(first), len(second))
+    before = next((i for i in range(shorter) if first[i] != second[i]), shorter)
+    rest = shorter - before
+    after = next((i for i in range(rest) if first[-1 - i] != second[-1 - i]), rest)
 
     def span(words: Sequence[str]) -> Span:
         start = sum(len(word) + 1 for word in words[:before])

@@ -93,7 +93,6 @@ def _read_columns(files: Files) -> tuple[list[Row], dict[tuple[str, int], list[f
 
 
 def read_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the score of each model, template and sentence."""
     sentences, columns = _read_columns(files)
     for (model, template), ratios in columns.items():
         for sentence, ratio in zip(sentences, ratios, strict=True):
@@ -136,7 +135,6 @@ def read_winobias_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 def read_item_quality(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the quality of each sentence according to the released scores."""
     sentences, columns = _read_columns(files)
     models = list(dict.fromkeys(model for model, _ in columns))
     scores = np.array(

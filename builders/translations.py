@@ -58,7 +58,6 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
 def translation_row(
     sentence_id: str, language: str, system: str, stereotype: int, source: str, translation: str
 ) -> Row:
-    """A row of a config of translations."""
     return {
         "id": f"{sentence_id}-{language}-{system}",
         "sentence_id": sentence_id,
@@ -77,7 +76,6 @@ def text_hash(language: str, text: str) -> bytes:
 
 @cache
 def neutral_hashes(language: str) -> frozenset[bytes]:
-    """The hashes of the neutral texts of a language."""
     content = base64.b64decode(json.loads(TABLE.read_text(encoding="utf-8"))["texts"][language])
     return frozenset(content[i : i + HASH_BYTES] for i in range(0, len(content), HASH_BYTES))
 

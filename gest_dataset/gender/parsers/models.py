@@ -26,20 +26,13 @@ from gest_dataset.storage import read_yaml, sha256, write_file
 SCRIPT = Path(__file__).with_name("worker.py")
 _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
 _UDPIPE_BATCH = 64
+_FACTS = read_yaml(Path(__file__).with_suffix(".yaml"))
 _TEXTS_PER_WORKER = 200  # fewer texts are not worth another process
-# LINDAT's repository, handle 11234/1-3131: the address of its present software and the older one
-_REPOSITORIES = (
-    "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle/11234/1-3131",
-    "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/1-3131",
-)
 _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
 VERSION = "1.1.2"  # of Trankit
 EMBEDDING = "xlm-roberta-base"
-# Trankit and the versions that it works with; its torch has no wheels for later versions of Python
-PACKAGES = [f"trankit=={VERSION}", "torch==2.0.1", "transformers==4.40.2", "adapters==0.2.2"]
-PACKAGES += ["huggingface_hub==0.23.4", "numpy==1.26.4"]
-_PYTHONS = ("python3.11", "python3.10")
+PACKAGES = [f"trankit=={VERSION}", *_FACTS["trankit_packages"]]
 _TRANKIT_BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
 
@@ -64,7 +57,7 @@ def open_udpipe(language: str, model: Path | None) -> Parser:
 
 def published_model(language: str, directory: Path | None = None) -> Path:
     """The published model of a language, which is downloaded once."""
-    treebanks = read_yaml(Path(__file__).with_name("udpipe.yaml"))
+    treebanks = _FACTS["udpipe_treebanks"]
     if language not in treebanks:
         raise ConfigError(f"No UDPipe model is published for {language!r}. Pass --parser-model FILE.udpipe.")
     folder = directory or sources.cache_directory().parent / "udpipe"
@@ -73,7 +66,7 @@ def published_model(language: str, directory: Path | None = None) -> Path:
         return path
     advice = "Get it at https://hdl.handle.net/11234/1-3131 and give its path as the model (--parser-model)."
     errors = []
-    for repository in _REPOSITORIES:
+    for repository in _FACTS["udpipe_repositories"]:
         url = f"{repository}/{path.name}"
         try:
             content = sources.download(url, advice)
@@ -94,9 +87,10 @@ def trankit_environment() -> Path:
 
 def install_trankit(confirm: Callable[[str], object]) -> None:
     """Make an environment for Trankit; `confirm` is told what that downloads and where, and may raise."""
-    python = next(filter(None, map(shutil.which, _PYTHONS)), None)
+    python = next(filter(None, map(shutil.which, _FACTS["trankit_pythons"])), None)
     if python is None:
-        raise ConfigError(f"Trankit needs {' or '.join(_PYTHONS)}, and neither is on the PATH. Install one.")
+        pythons = " or ".join(_FACTS["trankit_pythons"])
+        raise ConfigError(f"Trankit needs {pythons}, and neither is on the PATH. Install one.")
     folder = trankit_environment()
     confirm(
         f"This makes the environment {folder} with {python} and installs {', '.join(PACKAGES)} from PyPI "
