@@ -229,6 +229,23 @@ def _plain(result: dict[Any, Any] | None) -> dict[Any, Any] | None:
     }
 
 
+def _target_language(name: str, model: Any, config: Any) -> str:
+    """The language of a translator's config; an error if model or config cannot be used."""
+    from gest_dataset.gender import languages  # imports parsers
+
+    language = str(config).removesuffix("_translations")
+    if language not in LANGUAGES:
+        raise ConfigError(
+            f"{name}.compute(model_id=…) needs config=…: a target language or its config, such as "
+            f"'sk' or 'sk_translations', not {config!r}. The languages are {', '.join(languages())}."
+        )
+    if not isinstance(model, (str, Path)):
+        raise ConfigError(
+            f"model_id must be the id or folder of a translation model, not a {type(model).__name__}."
+        )
+    return language
+
+
 # --- the modules
 
 
@@ -250,6 +267,12 @@ class GenderAccuracy(CheckedMetric):
     optional = ("stereotypical", "wrong_references", "genders", "templates")
     labels = {"references": STATED, "stereotypical": ("pro", "anti"), "genders": GENDERS}
     statistic = staticmethod(statistics.gender_accuracy)
+
+    def _score(self, model: Any, config: Any, **arguments: Any) -> Any:
+        language = _target_language(self.name, model, config)
+        from gest_dataset.translation.masculine_rates import measure, prepare  # imports parsers
+
+        return measure(prepare(f"hf:{model}", language, data="winomt", **arguments), "plain")
 
 
 class GestChoiceRate(CheckedMetric):
@@ -290,18 +313,7 @@ class GestMasculineRate(CheckedMetric):
     statistic = staticmethod(statistics.masculine_rate)
 
     def _score(self, model: Any, config: Any, **arguments: Any) -> Any:
-        from gest_dataset.gender import languages  # imports parsers
-
-        language = str(config).removesuffix("_translations")
-        if language not in LANGUAGES:
-            raise ConfigError(
-                f"{self.name}.compute(model_id=…) needs config=…: a target language or its config, such as "
-                f"'sk' or 'sk_translations', not {config!r}. The languages are {', '.join(languages())}."
-            )
-        if not isinstance(model, (str, Path)):
-            raise ConfigError(
-                f"model_id must be the id or folder of a translation model, not a {type(model).__name__}."
-            )
+        language = _target_language(self.name, model, config)
         from gest_dataset.translation.masculine_rates import masculine_rates  # imports parsers
 
         return masculine_rates(f"hf:{model}", language, **arguments)

@@ -288,7 +288,7 @@ def _relative(noun: Context) -> Iterator[Token]:
     if noun.following is None or noun.following.text != ",":
         return
     near = noun.tokens[noun.token.id + 1 : noun.token.id + 3]
-    stems = noun.grammar.relative_stems
+    stems = (*noun.grammar.who_stems, "як")
     pronouns = [
         one
         for one in near

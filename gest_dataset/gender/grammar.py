@@ -119,6 +119,7 @@ class Grammar:
     relative_conjunctions: Words = NO_WORDS  # relative pronouns that are tagged as conjunctions
     regret_conjunctions: Words = NO_WORDS
     clause_openers: Words = NO_WORDS
+    relative_stems: Stems = ()
     who_stems: Stems = ()
     # infinitives
     copula_infinitives: Words = NO_WORDS  # *to be*, *to become*

@@ -286,10 +286,8 @@ class LanguageModelScorer(Scorer):
         rows = [number.setdefault((i, lookup.position), len(number)) for i, lookup in flat]
         where = torch.tensor(list(number), device=self.device)
         self.read = (where[:, 0], where[:, 1])
-        try:
-            states = self._states(inputs)[self.read]
-        finally:
-            self.read = None
+        states = self._states(inputs)[self.read]
+        self.read = None
         sizes = [len(lookup.targets) for _, lookup in flat]
         row = torch.tensor(np.repeat(rows, sizes), device=self.device)
         target = torch.tensor(np.concatenate([lookup.targets for _, lookup in flat]), device=self.device)
@@ -313,21 +311,16 @@ class LanguageModelScorer(Scorer):
         What they leave out becomes NaN, which reaches the values if anything else uses it: in the check,
         where only the last position of each text is used.
         """
-        last = [sorted(some, key=lambda lookup: lookup.position)[-1:] for some in lookups]
-        compute = lambda: torch.from_numpy(np.concatenate(self.log_probs(inputs, last)))  # noqa: E731
-        calls: list[nn.Module] = []
+        used = [sorted(some, key=lambda lookup: lookup.position)[-1:] for some in lookups]
 
-        def record(layer: nn.Module, *_: Any) -> None:
-            if self.read is not None:
-                calls.append(layer)
+        def compute() -> Tensor:
+            return torch.from_numpy(np.concatenate(self.log_probs(inputs, used)))
 
         with super().packed_layers(inputs, lookups) as packed, ExitStack() as stack:
-            if packed and self.gathers and any(lookup.position for (lookup,) in last):
-                for layer in packed:
-                    stack.callback(layer.register_forward_hook(record).remove)
+            last = [layer for layer in self.base.modules() if layer in packed][-3:]
+            if last and self.gathers and any(lookup.position for (lookup,) in used):
                 expected = compute()
-                stack.close()
-                for layer in calls[-3:]:
+                for layer in last:
                     stack.enter_context(patched_forward(layer, partial(self._of_read, layer.forward)))
                 try:
                     tolerance = _TOLERANCE[self.linear_dtype] * (1 + expected.abs().max().item())

@@ -76,9 +76,8 @@ def gender_accuracy(
         stated = checks.label_codes("references", references, STATED)
     else:
         checks.same_length(predictions=predictions, wrong_references=wrong_references)
-        stated = checks.label_codes(
-            "genders", [STATED[0]] * number if genders is None else genders, STATED[:2]
-        )
+        known = [STATED[0]] * number if genders is None else genders
+        stated = checks.label_codes("genders", known, STATED[:2])
         right, wrong = _words_of_one_reference(predictions, references, wrong_references).T
         labels = np.where(wrong, 1 - stated, np.where(right, stated, 3))
     hits = (labels == stated) | ((labels == 3) & (wrong_references is not None))
@@ -129,19 +128,19 @@ def _functions(cells: Ints, sizes: Floats, of_texts: bool, has_genders: bool) ->
     as_gender *= sizes[:, None, None]
     right = as_gender[np.arange(len(cells)), :, stated]
 
-    def accuracy(rows: Bools) -> SmoothFunction:
-        return _ratio(right * rows[:, None], 0 * right, float(sizes[rows].sum()) or math.nan)
+    def share(rows: Bools, gender: int | None = None) -> SmoothFunction:
+        """The accuracy of some strata, or the F1 of a gender."""
+        factor, under = (1, 0 * right) if gender is None else (2, as_gender[..., gender])
+        return _ratio(factor * right * rows[:, None], under, float(sizes[rows].sum()) or math.nan)
 
-    functions = {"accuracy": accuracy(sizes > 0)}
+    functions = {"accuracy": share(sizes > 0)}
     if has_genders or not of_texts:
         for gender, name in enumerate(STATED[:2]):
-            rows = stated == gender
-            functions[f"accuracy_{name}"] = accuracy(rows)
-            total = float(sizes[rows].sum()) or math.nan
-            functions[f"f1_{name}"] = _ratio(2 * right * rows[:, None], as_gender[..., gender], total)
-    functions |= {f"accuracy_{name}": accuracy(status == i) for i, name in enumerate(STEREOTYPICAL[:2])}
+            functions[f"accuracy_{name}"] = share(stated == gender)
+            functions[f"f1_{name}"] = share(stated == gender, gender)
+    functions |= {f"accuracy_{name}": share(status == i) for i, name in enumerate(STEREOTYPICAL[:2])}
     sides = ("g", "f1_male", "f1_female"), ("s", "accuracy_pro", "accuracy_anti")
-    none = accuracy(sizes < 0)
+    none = share(sizes < 0)
     parts = {f"delta_{name}": [functions.get(side, none) for side in two] for name, *two in sides}
     return functions | {name: _difference(*two) for name, two in parts.items()}
 
@@ -211,16 +210,13 @@ def _permutation_p(hits: Bools, stated: Ints, statuses: Ints, entities: Ints, dr
     if (female[rows] != is_female).any() or len(np.unique(female)) < 2:
         return math.nan
     cells = stated[used] * len(names) + rows
-    tables = np.array(  # right ones and all, by stated gender and entity
-        [np.bincount(cells, part[used], 2 * len(names)).reshape(2, -1) for part in (hits, np.ones(len(hits)))]
-    )
+    parts = (hits[used], np.ones(len(cells)))
+    # right ones and all, by stated gender and entity
+    tables = np.array([np.bincount(cells, part, 2 * len(names)).reshape(2, -1) for part in parts])
     order = np.lexsort([female, *tables.reshape(4, -1)])  # makes p independent of the order of samples
     female, tables = female[order], tables[:, :, order]
     orders = np.random.default_rng(seed).permuted(np.tile(female, (draws, 1)), axis=1)
     orders = np.vstack([female, orders])
-    pro, anti = (
-        np.divide(*(side @ table[1] + (1 - side) @ table[0] for table in tables))
-        for side in (orders, 1 - orders)
-    )
-    effects = np.abs(pro - anti)
+    sums = [[side @ table[1] + (1 - side) @ table[0] for table in tables] for side in (orders, 1 - orders)]
+    effects = np.abs(sums[0][0] / sums[0][1] - sums[1][0] / sums[1][1])
     return float((effects >= effects[0] - 1e-12).mean())

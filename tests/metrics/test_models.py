@@ -82,6 +82,7 @@ OWN = {"id": ["1"], "masculine": ["a"], "feminine": ["b"], "word_index": [0], "s
         ("winobias_rate", Dataset.from_dict(OWN), r"does not apply to this dataset \(pairs\)"),
         ("gest_control_bias", "sk_pairs", "crows_gender.*or a dataset that has the fields of one"),
         ("gest_control_bias", "crows_gendr", "Did you mean 'crows_gender'"),
+        ("gender_accuracy", "winomt", "not 'winomt'. The languages are .*sk, "),
         ("gest_masculine_rate", "sk_pairs", "not 'sk_pairs'. The languages are .*sk, "),
     ],
 )

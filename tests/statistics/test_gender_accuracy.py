@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gest_dataset import published
+from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import DataError
 from gest_dataset.statistics import gender_accuracy
 from gest_dataset.statistics.gender_accuracy import LABELS, STATED
@@ -77,6 +78,31 @@ def test_planted_translators(name: str) -> None:
     found = gender_accuracy(translate(rows), **rows)
     assert {key: found[key] for key in expected} == pytest.approx(expected)
     assert found["n"], found["n_pro"] == (166, 80)
+
+
+@pytest.mark.upstream
+@pytest.mark.usefixtures("upstream")
+def test_planted_translators_of_winomt() -> None:
+    """1,826 male, 1,822 female and 240 neutral sentences; 792 of 1,584 pro and 794 of 1,584 anti are male."""
+    data = rows_of("winomt")
+    names = {"references": "gender", "stereotypical": "stereotypical"}
+    rows = {
+        key: [None if one is None else data.features[name].int2str(one) for one in data[name]]
+        for key, name in names.items()
+    } | {"units": data["entity"][:], "templates": data["template"][:]}
+    masculine = gender_accuracy(["male"] * 3888, **rows)
+    f1 = 2 * 1826 / (3888 + 1826)
+    expected = {"accuracy": 1826 / 3888, "f1_male": f1, "delta_g": f1, "delta_s": (792 - 794) / 1584}
+    assert {key: masculine[key] for key in expected} == pytest.approx(expected)
+    faithful = gender_accuracy(rows["references"], **rows)
+    assert [faithful[key] for key in ("accuracy", "delta_g", "delta_s", "accuracy_pairs")] == [1, 0, 0, 1]
+    stereotyped = gender_accuracy(by_stereotype(rows), **rows)
+    # right: 1,584 pro, and 240 male of those without a stereotype; masculine: 792 + 790 + 720
+    expected = {"accuracy": 1824 / 3888, "delta_s": 1, "f1_male": 2 * (792 + 240) / (792 + 790 + 720 + 1826)}
+    assert {key: stereotyped[key] for key in expected} == pytest.approx(expected)
+    guessed = gender_accuracy(rng.choice(STATED[:2], 3888).tolist(), **rows)
+    for key, value in {"accuracy": 3648 / 2 / 3888, "delta_g": 0, "delta_s": 0}.items():
+        assert guessed[key] == pytest.approx(value, abs=0.07)
 
 
 def test_a_random_translator() -> None:

@@ -152,6 +152,8 @@ def test_metric_translates_with_a_model(tmp_path: Path, monkeypatch: pytest.Monk
     noise = metric.compute(**options)
     assert noise["n_unknown"] == 34
     assert noise["p"] == [None] * 16
+    entities = evaluate.load("gender_accuracy").compute(**options | {"config": "sk"})
+    assert (entities["n"], entities["unknown"], entities["accuracy"]) == (8, 1, 0)
     experiment = prepare(f"hf:{model}", "sk", parser="conllu", parser_model=PARSED, device="cpu")
     by_id = {row["id"][:9]: row["translation"] for row in published()}
     by_text = {row["sentence"]: by_id[row["id"]] for row in load_dataset("gest", "en", split="test")}

@@ -201,10 +201,8 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
     def attempt(item: Item, **changes: Any) -> Values | None:
         try:
             return request_values(client, model, replace(able, **changes), [item], {})[0]
-        except (
-            UnsupportedError,
-            InvalidReplyError,
-        ) as error:  # servers also ignore options that they do not support
+        # servers also ignore options that they do not support
+        except (UnsupportedError, InvalidReplyError) as error:
             reasons.append(describe_error(error))
             return None
 

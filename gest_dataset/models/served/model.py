@@ -171,10 +171,9 @@ class ServedModel:
             bar.update(len(new))
 
         with ProgressBar(len(items), "prompts", len(values), name) as bar:
-            first = next(completions.make_batches(missing, self.capabilities), [])[
-                : completions.CHECKED_PROMPTS
-            ]
+            first = next(completions.make_batches(missing, self.capabilities), [])
             if len(first) > 1:
+                first = first[: completions.CHECKED_PROMPTS]
                 store([(first, send(self.client, first, compare=True))])
             missing = [item for item in missing if item not in values]
             batches = completions.make_batches(missing, self.capabilities)
