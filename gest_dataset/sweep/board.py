@@ -57,7 +57,7 @@ def write_board(suite: Suite, output: Path, site: Path) -> int:
     write_parquet(site / "board.parquet", pa.Table.from_pandas(frame, preserve_index=False))
     write_parquet(site / "items.parquet", _items(runs))
     script = Markup(Path(__file__).with_name("board.js").read_text(encoding="utf-8"))
-    values = {"title": suite.title, "own": OWN, "version": __version__, "board_script": script}
+    values: Row = {"title": suite.title, "own": OWN, "version": __version__, "board_script": script}
     values["rows"] = [row for row in rows if row["stereotype"] == ""]
     page = load_template(Path(__file__).with_name("board.html.jinja")).render(values, **page_assets())
     write_file(site / "index.html", page)
