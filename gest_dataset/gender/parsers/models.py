@@ -26,13 +26,14 @@ from gest_dataset.storage import read_yaml, sha256, write_file
 SCRIPT = Path(__file__).with_name("worker.py")
 _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
 _UDPIPE_BATCH = 64
-_FACTS = read_yaml(Path(__file__).with_suffix(".yaml"))
 _TEXTS_PER_WORKER = 200  # fewer texts are not worth another process
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+_REPOSITORIES: list[str] = _TABLE["repositories"]
 _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
-VERSION = "1.1.2"  # of Trankit
 EMBEDDING = "xlm-roberta-base"
-PACKAGES = [f"trankit=={VERSION}", *_FACTS["trankit_packages"]]
+PACKAGES: list[str] = _TABLE["packages"]
+VERSION = PACKAGES[0].partition("==")[2]  # of Trankit
 _TRANKIT_BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
 
@@ -57,7 +58,7 @@ def open_udpipe(language: str, model: Path | None) -> Parser:
 
 def published_model(language: str, directory: Path | None = None) -> Path:
     """The published model of a language, which is downloaded once."""
-    treebanks = _FACTS["udpipe_treebanks"]
+    treebanks = read_yaml(Path(__file__).with_name("udpipe.yaml"))
     if language not in treebanks:
         raise ConfigError(f"No UDPipe model is published for {language!r}. Pass --parser-model FILE.udpipe.")
     folder = directory or sources.cache_directory().parent / "udpipe"
@@ -66,7 +67,7 @@ def published_model(language: str, directory: Path | None = None) -> Path:
         return path
     advice = "Get it at https://hdl.handle.net/11234/1-3131 and give its path as the model (--parser-model)."
     errors = []
-    for repository in _FACTS["udpipe_repositories"]:
+    for repository in _REPOSITORIES:
         url = f"{repository}/{path.name}"
         try:
             content = sources.download(url, advice)
@@ -87,10 +88,10 @@ def trankit_environment() -> Path:
 
 def install_trankit(confirm: Callable[[str], object]) -> None:
     """Make an environment for Trankit; `confirm` is told what that downloads and where, and may raise."""
-    python = next(filter(None, map(shutil.which, _FACTS["trankit_pythons"])), None)
+    names = _TABLE["pythons"]
+    python = next(filter(None, map(shutil.which, names)), None)
     if python is None:
-        pythons = " or ".join(_FACTS["trankit_pythons"])
-        raise ConfigError(f"Trankit needs {pythons}, and neither is on the PATH. Install one.")
+        raise ConfigError(f"Trankit needs {' or '.join(names)}, and neither is on the PATH. Install one.")
     folder = trankit_environment()
     confirm(
         f"This makes the environment {folder} with {python} and installs {', '.join(PACKAGES)} from PyPI "
