@@ -26,12 +26,12 @@ NEUTRAL, EPICENE = "neutral", "epicene"
 _MARKS = {"=": EPICENE, "~": UNKNOWN, "*": NEUTRAL}  # of nouns without a pair in persons.yaml
 _ITERATIONS, _TENSION, _PRIOR = 5, 4.0, 3.0  # of the aligner: _PRIOR is the count of a noun in persons.yaml
 _LEAST_SCORE = 0.01  # of a word that may be the translation
-_ENDING = re.compile(r"[аеёєийіїоуъыьэюямвўхтaáeéěęiíoóuůyýąmvwhjtť]{0,4}|[ао]га|[ое]го|e?ga|ego|ého|og|oga")
+_ENDING = re.compile(r"(?!тв)[аеёєийіїоуъыьэюямвўхтaáeéěęiíoóuůyýąmvwhjtť]{0,4}|[ао]га|ь?[ое]го|e?ga|ego|ého|og|oga")
 _LAST_VOWEL = re.compile(r"(?:[аяоеыиі][йяе]|[аеийоуыьюяaáeéěiíoyý])$")
 _FLEETING = re.compile(r"[аеоэaeoi]+ь?([кцkc])ь?$")  # *продавец*, *продавца*
 _ADJECTIVAL = {  # endings of nouns that are declined like adjectives
-    MALE: re.compile(r"(?:[аео][гм][оу]|[оеыи]м|[ыи]й|ega|[eé]go|[eéí]mu|[éí]ho|[ýíi]m|oga?|om[eu]?)$"),
-    FEMALE: re.compile(r"(?:[аяоую]я|[уюоеє]ю|ої|[ое]й|á|é|ou|ú|e?j|oj|ą)$"),
+    MALE: re.compile(r"(?:[аео][гм][оу]|[оеыиі]м|[ыи]й|ega|[eé]go|[eéí]mu|[éí]ho|[ýíi]m|oga?|om[eu]?)$"),
+    FEMALE: re.compile(r"(?:[аяоую]я|[уюоеє]ю|ої|[оеі]й|ню|(?<!м)у|á|é|ou|ú|e?j|oj|ą)$"),
 }
 _OBJECTS = frozenset({"obj", "iobj", "obl", "nmod"})
 _OF_WOMAN = re.compile(r"[iи][nн](?:[aáeéiíoóuyýаеиоуы]|ou|ej|[íiý]m|[éí]ho|[éí]mu)?$")
