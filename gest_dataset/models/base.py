@@ -39,7 +39,7 @@ class Settings(Options):
         quantization: "8bit" or "4bit".
         adapter: The Hub id or folder of an adapter (LoRA, …) to add to the model.
         endpoint: The address of a server (docs/endpoints.md).
-        tokenizer: The Hub id or folder of a served model's tokenizer (default: the model's name).
+        tokenizer: The Hub id, folder or GGUF file of a served model's tokenizer (default: the model's name).
         connections: The number of parallel requests to a server.
         plan: The plan that the run follows (`runs.plan`), which is stored in run.json.
     """

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,11 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
     source, config, kind = _read_config(name, settings)
     if settings.quantization and ("gguf_file" in source or getattr(config, "quantization_config", None)):
         raise SettingError(f"{name!r} is already quantised: leave out quantization.")
+    method = str((getattr(config, "quantization_config", None) or {}).get("quant_method", ""))
+    if method in ("awq", "gptq") and find_spec("gptqmodel") is None:
+        where = "on a GPU" if placement[0].type == "cuda" else "(a GPU is much faster)"
+        advice = f"pip install gptqmodel {where}, or score the checkpoint that it was made from"
+        raise ModelError(f"{name!r} is a checkpoint in {method.upper()}: {advice}.")
     auto_class, commit = _KINDS[kind][0], None
     if kind == NSP and not set(_NEXT_SENTENCE.values()) & set(config.architectures):
         auto_class = transformers.AutoModelForSequenceClassification

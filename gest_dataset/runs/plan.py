@@ -69,6 +69,7 @@ def deviations(manifest: Manifest, plan: Mapping[str, Any]) -> list[str]:
         "data": (config.get("data_fingerprint"), manifest.data_fingerprint),
         "gest_dataset": (plan["gest_dataset"], manifest.versions["gest_dataset"]),
         "revision": (arguments["revision"], manifest.metadata.get("requested_revision")),
+        "chat_template": (arguments["chat_template"], "chat_template" in settings),
         **{name: (arguments.get(name) or None, settings.get(name) or None) for name in _IN_SETTINGS},
     }
     expected, actual = ({name: pair[side] for name, pair in entries.items()} for side in (0, 1))

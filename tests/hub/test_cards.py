@@ -46,20 +46,20 @@ def test_dataset_card_is_valid(hub: Hub, folder: Path) -> None:
     assert [config["config_name"] for config in card.data.configs if config.get("default")] == ["en"]
 
 
-def test_pushed_card_of_all_configs_is_below_40_kb() -> None:
+def test_pushed_card_of_all_configs_is_below_48_kb() -> None:
     """All that `gest build` writes, with the upstream number of rows."""
     with published(BUILT_IN[name] for name in select_configs("all")) as builds:
         card = merge_card(b"", builds, "organisation/gest").decode()
-    assert len(builds) == 56
+    assert len(builds) == 59
     assert all(f"- config_name: {built.config.name}\n" in card for built in builds)
     assert all(f"## {built.config.family.title}\n" in card for built in builds)
-    assert len(card.encode()) < 40 * 1024
+    assert len(card.encode()) < 48 * 1024
 
 
 def test_licences_are_those_of_the_sources() -> None:
     """In the Hub's words; a licence that it does not know is `other`."""
     licences = hub_ids(config.licence for config in CONFIGS.values())
-    assert licences == ["apache-2.0", "cc-by-sa-4.0", "mit", "unknown"]
+    assert licences == ["apache-2.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "mit", "unknown"]
     assert hub_ids(["not stated (from WTFPL)", "Mine, MIT"]) == ["mit", "other", "unknown"]
 
 

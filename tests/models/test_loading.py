@@ -212,3 +212,15 @@ def test_missing_models(name: str) -> None:
 def test_missing_folders(name: str) -> None:
     with pytest.raises(ModelError, match=f"There is no folder {name}. Give a Hub id, or a folder"):
         load_model(name)
+
+
+@pytest.mark.usefixtures("mirror", "no_weights")
+@pytest.mark.parametrize("method", ["gptq", "awq"])
+def test_quantised_checkpoints_name_the_package_that_they_need(method: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(zoo.directory("gpt2"), folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["quantization_config"] = {"quant_method": method, "bits": 4, "group_size": 128}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=f"a checkpoint in {method.upper()}: pip install gptqmodel"):
+        load_model(folder)

@@ -102,7 +102,8 @@ def test_every_kind_of_run_has_samples(tmp_path_factory: pytest.TempPathFactory)
     assert {value for value in labels["scores"][0] if value is not None} <= {SCALE, -SCALE, 0}
     assert len(labels["skipped"]) == 3
     pairs = by_name["bert-demo_sk_pairs"]
-    assert len(pairs["skipped"]) == 15
+    [own] = [run.run for run in every if run.run.path.name == "bert-demo_sk_pairs"]
+    assert len(pairs["skipped"]) == len(own.result["skipped"]["id"]) > 0
     assert set(content["sets"][pairs["set"]]["fields"]) == {"masculine", "feminine"}
 
 

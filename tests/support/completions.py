@@ -39,11 +39,13 @@ class Dialect:
     tokenize: bool = True
     completions: bool = True
     name: str = MODEL
+    texts: bool = False  # prompts are texts, as in llama-cpp-python
 
 
 VLLM = Dialect()
 ECHO = Dialect(named=False, least=1, several=False, ids=False, tokenize=False)
 TOP = Dialect(named=False, echo=False, likeliest=5, ids=False)
+LLAMA_CPP = Dialect(named=False, likeliest=10**9, least=1, ids=False, tokenize=False, texts=True)
 
 
 @contextmanager
@@ -83,6 +85,11 @@ def _answerer(animal: str, dialect: Dialect) -> Callable[[Request], Answer]:
             message = f"The model `{body['model']}` does not exist."
             return 404, {}, {"error": {"message": message, "type": "NotFoundError", "code": 404}}
         prompts = body["prompt"] if isinstance(body["prompt"][0], list) else [body["prompt"]]
+        if dialect.texts and not isinstance(body["prompt"], str):
+            message = "2 validation errors: Input should be a valid string"
+            return 500, {}, {"error": {"message": message, "type": "internal_server_error"}}
+        if dialect.texts:
+            prompts = [tokenizer(body["prompt"], add_special_tokens=False)["input_ids"]]
         wanted = body.get("logprobs")
         if wanted is not None and wanted > dialect.likeliest:
             return 400, {}, {"error": {"message": f"max allowed: {dialect.likeliest}", "code": 400}}
@@ -107,10 +114,17 @@ def _answerer(animal: str, dialect: Dialect) -> Callable[[Request], Answer]:
         if body["max_tokens"]:
             best = table[-1].argmax().item()
             named = body.get("logprob_token_ids") if dialect.named else None
-            shown = named or table[-1].topk(body.get("logprobs") or 0).indices.tolist()
+            most = min(body.get("logprobs") or 0, table.shape[1])
+            shown = named or table[-1].topk(most).indices.tolist()
             tokens.append(best)
             numbers.append(table[-1, best].item())
             tops.append({written(number, body): table[-1, number].item() for number in [best, *shown]})
+        if dialect.texts and body.get("echo"):
+            # the start token is not shown; without one, each value is read one position too late
+            if ids[0] == tokenizer.bos_token_id:
+                tokens, numbers, tops = tokens[1:], [None, *numbers[2:]], [None, *tops[2:]]
+            else:
+                numbers = [None, *(table[i, token].item() for i, token in enumerate(ids) if i), 0.0]
         told = {
             "tokens": [written(number, body) for number in tokens],
             "token_logprobs": numbers,

@@ -155,7 +155,10 @@ class Client:
             problem: pycurl.error | None = None
             try:
                 curl.perform()
-                if (status := curl.getinfo(pycurl.RESPONSE_CODE)) not in _BUSY:
+                status = curl.getinfo(pycurl.RESPONSE_CODE)
+                if status == 500 and b"validation error" in content:  # of pydantic, in llama-cpp-python
+                    return 422, bytes(content)
+                if status not in _BUSY:
                     return status, bytes(content)
                 retry_after = curl.getinfo(pycurl.RETRY_AFTER)
             except pycurl.error as error:

@@ -1,7 +1,8 @@
 """Log-probabilities by OpenAI's completions API, as vLLM and similar servers offer it.
 
-A prompt is a list of token ids. Temperature and top_p are 1, so that probabilities are the model's own. What
-a server can return is detected with one request of each kind before a run.
+A prompt is a list of token ids, or a text if the server takes only texts. Temperature and top_p are 1, so
+that probabilities are the model's own. What a server can return is detected with one request of each kind
+before a run.
 """
 
 import difflib
@@ -20,6 +21,7 @@ from gest_dataset.probes.queries import Query, Values
 
 COMPLETIONS = "/v1/completions"
 TOP_TOKENS = (100, 20, 5, 1)  # numbers of likeliest tokens to try, the largest first
+EVERY_TOKEN = 10**6  # more than any vocabulary has
 # Limits of one request: prompts, their tokens, named tokens (vLLM takes 128)
 MAX_PROMPTS, MAX_TOKENS, MAX_NAMED = 64, 8192, 100
 Ids = tuple[int, ...]
@@ -50,6 +52,7 @@ class Capabilities:
     min_tokens: int = 0  # that it generates after a text
     prefix_tokens: int = 0  # that it puts before the prompt
     batched: bool = False  # takes several prompts in a request
+    text_prompts: int | None = None  # takes texts only; the number of first tokens that it adds itself
     context_length: int | None = None  # None if it is not reported
     fingerprint: tuple[float, ...] = ()  # values of a fixed text, which differ for another model
 
@@ -63,14 +66,22 @@ class Capabilities:
 
 
 def request_values(
-    client: Client, model: str, able: Capabilities, items: Sequence[Item], texts: Mapping[int, str]
+    client: Client,
+    model: str,
+    able: Capabilities,
+    items: Sequence[Item],
+    texts: Mapping[int, str],
+    decode: Callable[[Ids], str],
 ) -> list[Values]:
     """The values of items of one kind; `texts` are those of targets, for servers that do not report ids."""
-    prompts = [list(item.ids) for item in items]
+    added = able.text_prompts
+    prompts = [list(item.ids) if added is None else decode(item.ids[added:]) for item in items]
     targets = sorted({target for item in items for target in item.targets})
     body: dict[str, Any] = {"temperature": 1, "top_p": 1, "return_tokens_as_token_ids": True}
     if not targets:
         body |= {"max_tokens": able.min_tokens, "echo": True, "logprobs": 1}
+    elif able.named_tokens and added is not None:
+        body |= {"max_tokens": 1, "logprobs": EVERY_TOKEN}
     elif able.named_tokens:
         body |= {"max_tokens": 1, "logprobs": 0, "logprob_token_ids": targets}
     else:
@@ -86,7 +97,8 @@ def request_values(
     with convert_errors(lambda error: InvalidReplyError(f"{problem} ({describe_error(error)}).")):
         pairs = zip(items, choices, strict=True)
         values = [_values(item, choice.get("logprobs"), able, texts) for item, choice in pairs]
-        if not able.top_tokens and any(np.isnan(row).any() for row in values):
+        # for texts, servers do not return that of the first token, or of tokens with the same text
+        if not able.top_tokens and added is None and any(np.isnan(row).any() for row in values):
             raise ValueError("one is missing")
     return values
 
@@ -136,13 +148,24 @@ def _values(
     if not logprobs:
         raise ValueError("there are none")
     if item.targets:
-        tops = logprobs["top_logprobs"][0]
+        if content := logprobs.get("content"):  # llama.cpp's llama-server
+            tops = {f"{_TOKEN_ID}{top['id']}": top["logprob"] for top in content[0]["top_logprobs"]}
+        else:
+            tops = logprobs["top_logprobs"][0]
         if not tops:
             raise ValueError("`top_logprobs` is empty")
         _check_certainty(list(tops.values()))
         by_id = any(token.startswith(_TOKEN_ID) for token in tops)
-        names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "") for target in item.targets]
+        names = [f"{_TOKEN_ID}{target}" if by_id else texts.get(target, "\0") for target in item.targets]
         return np.array([log_probability(tops.get(name)) for name in names])
+    if able.text_prompts is not None:
+        # llama-cpp-python does not show the start token
+        hidden = len(item.ids) - (len(logprobs["tokens"]) - able.min_tokens)
+        numbers = logprobs["token_logprobs"][1 : len(item.ids) - hidden]
+        if hidden not in (0, 1):
+            raise ValueError("it tokenizes the text differently")
+        _check_certainty(numbers)
+        return np.array([math.nan] * hidden + [log_probability(number) for number in numbers])
     end = able.prefix_tokens + len(item.ids)
     tokens = logprobs["tokens"][able.prefix_tokens : end]
     ids = tuple(int(token.removeprefix(_TOKEN_ID)) for token in tokens if token.startswith(_TOKEN_ID))
@@ -182,33 +205,44 @@ def find_model(client: Client, name: str | None) -> tuple[str, Mapping[str, Any]
     return name, entries.get(name, {})
 
 
-def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], ids: Ids) -> Capabilities:
-    """Try every kind of request with the ids of a text of at least four tokens."""
-    text, context = Item(ids), Item(ids[:-2], ids[-2:])
-    plain = {"model": model, "prompt": list(context.ids), "max_tokens": 1}
+def detect_capabilities(
+    client: Client, model: str, entry: Mapping[str, Any], ids: Ids, start: Ids, decode: Callable[[Ids], str]
+) -> Capabilities:
+    """Try every kind of request with the ids of four tokens or more; `start` is the start token."""
+    plain = {"model": model, "prompt": list(ids[:-2]), "max_tokens": 1}
     response = client.try_request(COMPLETIONS, plain)
+    by_text = response is None
+    if by_text:
+        ids = (*start, *ids)
+        response = client.try_request(COMPLETIONS, {**plain, "prompt": decode(ids[:-2])})
+    text, context = Item(ids), Item(ids[:-2], ids[-2:])
     if response is None:
         problem = f"{client.address} has no {COMPLETIONS} for {model!r}, which scoring needs"
         raise ModelError(f"{problem}. Use vLLM, or `gest ask`, which only needs the chat API (docs/ask.md).")
     check_response(response, model, client.address)
     counted = (response.get("usage") or {}).get("prompt_tokens") or 0  # with the server's own tokens
-    able = Capabilities(
-        prefix_tokens=max(0, counted - len(context.ids)), context_length=entry.get("max_model_len")
-    )
+    extra = max(0, counted - len(context.ids))
+    able = Capabilities(prefix_tokens=extra, context_length=entry.get("max_model_len"))
+    if by_text:
+        able = replace(able, prefix_tokens=0, text_prompts=extra)
+    words = {target: decode((target,)) for target in context.targets if by_text}
 
     reasons: list[str] = []
 
     def attempt(item: Item, **changes: Any) -> Values | None:
         try:
-            return request_values(client, model, replace(able, **changes), [item], {})[0]
+            return request_values(client, model, replace(able, **changes), [item], words, decode)[0]
         # servers also ignore options that they do not support
         except (UnsupportedError, InvalidReplyError) as error:
             reasons.append(describe_error(error))
             return None
 
     named = attempt(context, named_tokens=True)
-    texts = ((number, attempt(text, min_tokens=number)) for number in (0, 1))
+    # without tokens to generate, llama-cpp-python generates until its context is full
+    texts = ((number, attempt(text, min_tokens=number)) for number in (0, 1)[by_text:])
     min_tokens, full = next(((number, values) for number, values in texts if values is not None), (0, None))
+    if by_text and full is not None and (named is None or not abs(named[0] - full[-2]) <= _TOLERANCE):
+        full = None  # llama-cpp-python shifts its values by a token in texts without a start token
     top = 0
     if named is None and full is None:
         top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
@@ -221,7 +255,7 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         both = f"{named[0]:.4f} and {full[-2]:.4f}"
         problem = f"{client.address} returns two log-probabilities for one token: {both}"
         raise ScoringError(f"{problem}. Turn off the server's temperature and penalties.")
-    several = client.try_request(COMPLETIONS, {**plain, "prompt": [list(context.ids)] * 2}) or {}
+    two = None if by_text else client.try_request(COMPLETIONS, {**plain, "prompt": [plain["prompt"]] * 2})
     values = named if full is None else full
     return replace(
         able,
@@ -229,8 +263,8 @@ def detect_capabilities(client: Client, model: str, entry: Mapping[str, Any], id
         full_texts=full is not None,
         top_tokens=top,
         min_tokens=min_tokens,
-        batched=len(several.get("choices") or ()) == 2,
-        fingerprint=() if values is None else tuple(values.tolist()),
+        batched=len((two or {}).get("choices") or ()) == 2,
+        fingerprint=() if values is None else tuple(values[np.isfinite(values)].tolist()),
     )
 
 
@@ -256,12 +290,14 @@ def make_plan(
             pairs += [(query.placebo_position, token) for token in query.placebo]
         for position, target in pairs:
             ids = query.input_ids[: position + 1]
-            if by_context:
+            # servers with texts do not return the value of the first token of a text
+            in_context = by_context or (able.text_prompts is not None and position == 0)
+            if in_context:
                 index = targets[ids].setdefault(target, len(targets[ids]))
             else:
                 ids, index = (*ids, target) if contrast else (*query.input_ids, query.targets[-1]), position
                 texts[ids] = None
-            lookups[-1].append((ids, by_context, index))
+            lookups[-1].append((ids, in_context, index))
     contexts = {ids: Item(ids, tuple(indices)) for ids, indices in targets.items()}
     sources = [
         [(contexts[ids] if by_context else Item(ids), index) for ids, by_context, index in some]

@@ -16,7 +16,7 @@ from gest_dataset.cache import ResponseCache, cache_key
 from gest_dataset.errors import ModelError, OutputError, convert_errors, describe_error
 from gest_dataset.models.base import CONNECTIONS, LogProbs, Passes, Sampling
 from gest_dataset.models.identity import TEXTS, tokenizer_fingerprint
-from gest_dataset.models.pretrained import from_pretrained
+from gest_dataset.models.pretrained import from_pretrained, gguf_path
 from gest_dataset.models.served import completions
 from gest_dataset.models.served.client import Client, InvalidReplyError, UnsupportedError, open_client
 from gest_dataset.models.served.completions import Capabilities, Item
@@ -82,7 +82,19 @@ class ServedModel:
     @cached_property
     def capabilities(self) -> Capabilities:
         ids = tuple(self.tokenizer.backend_tokenizer.encode(TEXTS[0]).ids)
-        return completions.detect_capabilities(self.client, self.name, self.entry, ids)
+        start = (start_token(self.tokenizer) or ())[1:]
+        about = self.client, self.name, self.entry, ids, start
+        return completions.detect_capabilities(*about, self._decode)
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        """The text of some tokens; an error if it may stand for others (without a byte-level vocabulary)."""
+        text = str(self.tokenizer.decode(ids))
+        encode = partial(self.tokenizer.backend_tokenizer.encode, add_special_tokens=False)
+        keeps_spaces = self.tokenizer.decode(encode(" a").ids) == " a"
+        if not keeps_spaces or (len(ids) > 1 and encode(text).ids != list(ids)):
+            advice = "use a server that takes token ids (docs/endpoints.md)"
+            raise InvalidReplyError(f"{text[:40]!r} … becomes other tokens as a text: {advice}.")
+        return text
 
     @cached_property
     def chat_format(self) -> ChatFormat:
@@ -153,7 +165,7 @@ class ServedModel:
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
         missing = [item for item in items if item not in values]
         texts: dict[int, str] = {}  # of the targets, for servers that give tokens as texts
-        if self.capabilities.top_tokens:
+        if self.capabilities.top_tokens or self.capabilities.text_prompts is not None:
             targets = {target for item in items for target in item.targets}
             decoded = {target: str(self.tokenizer.decode([target])) for target in targets}
             # two tokens with one text, or parts of a character, cannot be told apart
@@ -162,7 +174,8 @@ class ServedModel:
 
         def send(client: Client, batch: list[Item], compare: bool = False) -> list[Values]:
             request = partial(completions.request_values, client, self.name, self.capabilities)
-            return completions.request_valid_values(lambda some: request(some, texts), batch, compare)
+            values = partial(request, texts=texts, decode=self._decode)
+            return completions.request_valid_values(values, batch, compare)
 
         def store(results: Sequence[tuple[list[Item], list[Values]]]) -> None:
             new = {item: value for batch, some in results for item, value in zip(batch, some, strict=True)}
@@ -213,13 +226,16 @@ def connect(
 
 def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str]]:
     """A tokenizer of the Hub or a folder, and notes; an error if the server's gives other ids."""
-    advice = "Pass the Hub id or folder of the served model with --tokenizer."
+    advice = "Pass the Hub id, folder or .gguf file of the served model with --tokenizer."
     message = f"The tokenizer {name!r} cannot be loaded: "
     with convert_errors(lambda error: ModelError(f"{message}{describe_error(error)}\n{advice}")):
-        tokenizer = from_pretrained(AutoTokenizer, name)
+        file = gguf_path(name)
+        options: dict[str, Any] = {} if file is None else {"gguf_file": file.name}
+        tokenizer = from_pretrained(AutoTokenizer, name if file is None else file.parent, **options)
         tokenizer("")  # turns off truncation and padding
     for text in (*filter(None, TEXTS), *_MORE_TEXTS):
         body = {"model": model, "prompt": text, "add_special_tokens": True}
+        body |= {"content": text, "add_special": True}  # of llama.cpp's llama-server
         response = client.try_request("/tokenize", body)
         if response is None:
             return tokenizer, [f"the server has no /tokenize, so nothing checks that {name} is its tokenizer"]

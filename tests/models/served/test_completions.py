@@ -23,7 +23,7 @@ from gest_dataset.models.served.completions import (
 from gest_dataset.models.served.model import load_tokenizer
 from gest_dataset.probes.queries import Query
 from tests.support import zoo
-from tests.support.completions import ECHO, LONGEST, MODEL, TOP, VLLM, served
+from tests.support.completions import ECHO, LLAMA_CPP, LONGEST, MODEL, TOP, VLLM, served
 from tests.support.services import Answer, Request, serving
 
 pytestmark = pytest.mark.usefixtures("mirror", "one_thread")
@@ -40,7 +40,7 @@ def values_of(response: Any, items: list[Item], able: Capabilities = ALL) -> lis
     """The values of items by a server that gives this response."""
     with serving(lambda request: (200, {}, response)) as server:
         texts = {5: "five", 7: "seven"}
-        rows = completions.request_values(Client(server.url, 1), "m", able, items, texts)
+        rows = completions.request_values(Client(server.url, 1), "m", able, items, texts, str)
     return [row.tolist() for row in rows]
 
 
@@ -161,6 +161,11 @@ def test_finding_the_model() -> None:
         assert find_model(client, None) == ("one", one)
 
 
+def detect(*given: Any) -> Capabilities:
+    tokenizer = zoo.load("gpt2")[1]
+    return detect_capabilities(*given, (tokenizer.bos_token_id,), tokenizer.decode)
+
+
 def sentence_ids() -> tuple[int, ...]:
     return tuple(zoo.load("gpt2")[1](TEXTS[0])["input_ids"])
 
@@ -176,13 +181,18 @@ def sentence_ids() -> tuple[int, ...]:
             replace(ALL, named_tokens=False, full_texts=False, top_tokens=5),
             "up to 5 of the likeliest next tokens",
         ),
+        (
+            LLAMA_CPP,
+            replace(ALL, min_tokens=1, batched=False, text_prompts=0),
+            "named next tokens and whole texts",
+        ),
         (replace(VLLM, in_front=(5, 6)), replace(ALL, prefix_tokens=2), "named next tokens and whole texts"),
     ],
 )
 def test_capabilities(dialect: Any, expected: Capabilities, method: str) -> None:
     ids = sentence_ids()
     with served("gpt2", dialect) as server:
-        able = detect_capabilities(Client(server.url, 1), MODEL, {"max_model_len": LONGEST}, ids)
+        able = detect(Client(server.url, 1), MODEL, {"max_model_len": LONGEST}, ids)
     assert replace(able, fingerprint=()) == expected
     assert bool(able.fingerprint) == (dialect is not TOP)
     assert able.method == method
@@ -203,7 +213,7 @@ def test_two_values_for_one_token_are_an_error() -> None:
 
         server.translate = shifted
         with pytest.raises(ScoringError, match="two log-probabilities for one token"):
-            detect_capabilities(Client(server.url, 1), MODEL, {}, sentence_ids())
+            detect(Client(server.url, 1), MODEL, {}, sentence_ids())
 
 
 @pytest.mark.parametrize(
@@ -216,7 +226,7 @@ def test_two_values_for_one_token_are_an_error() -> None:
 )
 def test_servers_that_cannot_score(dialect: Any, message: str) -> None:
     with served("gpt2", dialect) as server, pytest.raises(GestError, match=message):
-        detect_capabilities(Client(server.url, 1), MODEL, {}, sentence_ids())
+        detect(Client(server.url, 1), MODEL, {}, sentence_ids())
 
 
 # ---- tokenizers ------------------------------------------------------------------------------------------

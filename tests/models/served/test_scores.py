@@ -16,7 +16,7 @@ from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
 from gest_dataset.probes.queries import Placebo, pair_neighbours
 from tests.support import completions, zoo
-from tests.support.completions import ECHO, MODEL, TOP, VLLM, served
+from tests.support.completions import ECHO, LLAMA_CPP, MODEL, TOP, VLLM, served
 from tests.support.faults import EACH, fast_retries
 from tests.support.services import Request, Server
 
@@ -56,14 +56,22 @@ def prompts(request: Request) -> list[tuple[int, ...]]:
     return [tuple(ids) for ids in given] if is_run else []
 
 
-@pytest.mark.parametrize("dialect", [VLLM, ECHO], ids=["vllm", "echo"])
-@pytest.mark.parametrize("animal", ["gpt2", "llama"])
+@pytest.mark.parametrize(
+    ("animal", "dialect"),
+    [*((animal, dialect) for animal in ("gpt2", "llama") for dialect in (VLLM, ECHO)), ("gpt2", LLAMA_CPP)],
+)
 def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> None:
     with served(animal, dialect) as server:
         for config in CONFIGS:
             remote = score(server, animal, config)
             assert_same(remote, gest_dataset.score(str(zoo.directory(animal)), config))
             assert remote.metadata["device"] == "server"
+
+
+def test_texts_that_are_tokenized_differently_are_not_scored() -> None:
+    """A server with texts and a SentencePiece vocabulary, whose first space is lost in a text."""
+    with served("llama", LLAMA_CPP) as server, pytest.raises(ScoringError, match="other tokens"):
+        score(server, "llama", "en")
 
 
 def test_placebo_words_are_asked_in_the_same_requests(monkeypatch: pytest.MonkeyPatch) -> None:
