@@ -7,43 +7,28 @@ Configs that a user added are in the folder of user data; `gest_dataset.custom.s
 """
 
 import difflib
-import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from gest_dataset import added_data
-from gest_dataset.builders.config import (
-    FAMILIES,
-    KIND_FIELDS,
-    PACKAGE,
-    Config,
-    CustomData,
-    Dropped,
-    Family,
-    Fields,
-    Files,
-    Row,
-)
+from gest_dataset.builders.config import FAMILIES, KIND_FIELDS, PACKAGE, Config, CustomData, Family
+from gest_dataset.builders.reading import read_custom_rows
 from gest_dataset.data import sources
-from gest_dataset.data.folder import read_parquet
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES
-from gest_dataset.storage import read_yaml
+from gest_dataset.storage import read_yaml, sha256
 
 DEFAULT_CONFIG = "en"
 FOLDER = "configs"
 GROUP = "added"
 # Valid as a folder name, in a shell and for `datasets`
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
-_ROWS_AT_ONCE = 1000
 
 
 def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
@@ -83,7 +68,7 @@ _DAMAGED: dict[str, str] = {}  # custom config -> error message
 
 
 def metadata_digest(metadata: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(metadata, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(metadata, sort_keys=True).encode())
 
 
 def _custom_config(folder: Path, metadata: dict[str, Any]) -> Config:
@@ -100,26 +85,11 @@ def _custom_config(folder: Path, metadata: dict[str, Any]) -> Config:
         description=metadata["description"],
         sources=(),
         fields=fields,
-        reader=partial(_read_custom_rows, path, fields, metadata["dropped"]),
+        reader=partial(read_custom_rows, path, fields, metadata["dropped"]),
         published_rows=metadata["rows"],
         languages=tuple(metadata["languages"]),
         custom=CustomData(path, metadata_digest(metadata), metadata["licence"]),
     )
-
-
-def _read_custom_rows(
-    path: Path, fields: Fields, left_out: dict[str, int], files: Files, dropped: Dropped
-) -> Iterator[Row]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}. Add {path.parent.name} again.") from error
-    if hashlib.sha256(content).hexdigest() != path.stem:
-        raise DataError(f"{path} is damaged. Add {path.parent.name} again, or remove {path.parent}.")
-    dropped.update(left_out)
-    table = read_parquet(pa.BufferReader(content)).select(list(fields))
-    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-        yield from batch.to_pylist()
 
 
 def refresh() -> None:
@@ -179,7 +149,7 @@ def fingerprint(config: Config | None = None) -> str:
             parts.append(sources.git_blob_id(each.embedded.read_bytes()))
         if each.custom:
             parts.append(each.custom.digest)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return sha256("\n".join(parts).encode())
 
 
 refresh()

@@ -66,6 +66,7 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
         return marked[0]
 
     for row, (line, cells) in enumerate(read_csv(file)):
+        final = cells["final_stereotype"]
         yield {
             "id": f"collected-{row:04d}",
             "sentence": cells["sentence"],
@@ -73,8 +74,6 @@ def read_annotations(files: Files, dropped: Dropped) -> Iterator[Row]:
             "gender_vote": vote(_GENDER_VOTES, cells, line),
             "match_vote": vote(_MATCH_VOTES, cells, line),
             "verdict": cells["final_verdict"] or "none",
-            "final_stereotype": stereotype(cells["final_stereotype"], line)
-            if cells["final_stereotype"]
-            else None,
+            "final_stereotype": stereotype(final, line) if final else None,
             **{name: cells[name] for name in _COPIED_COLUMNS},
         }

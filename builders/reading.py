@@ -13,10 +13,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gest_dataset.builders.config import File
+import pyarrow as pa
+
+from gest_dataset.builders.config import Dropped, Fields, File, Files, Row
+from gest_dataset.data.folder import read_parquet
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.stereotypes import OWN_TABLE, STEREOTYPES
-from gest_dataset.storage import read_yaml
+from gest_dataset.storage import read_yaml, sha256
 
 _KEYWORD = re.compile(r"<([^<>]*)>")
 # Module -> its names that the pickle of a data frame of text needs
@@ -75,6 +78,22 @@ def keyword_span(marked: str, file: File, place: int | str) -> tuple[str, list[i
         raise DataError.at(file, place, f"expected one keyword in <>: {marked!r}")
     start = keywords[0].start()
     return plain, [start, start + len(keywords[0][1])]
+
+
+def read_custom_rows(
+    path: Path, fields: Fields, left_out: dict[str, int], files: Files, dropped: Dropped
+) -> Iterator[Row]:
+    """Yield the rows of a config that a user added; the name of the file is the SHA-256 of its content."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}. Add {path.parent.name} again.") from error
+    if sha256(content) != path.stem:
+        raise DataError(f"{path} is damaged. Add {path.parent.name} again, or remove {path.parent}.")
+    dropped.update(left_out)
+    table = read_parquet(pa.BufferReader(content)).select(list(fields))
+    for batch in table.to_batches(max_chunksize=1000):
+        yield from batch.to_pylist()
 
 
 class _Unpickler(pickle.Unpickler):

@@ -87,10 +87,10 @@ def neutral_row(
     stereotype: int,
     source: str,
     sentence: str,
-    frame: Frame,
+    frames: Sequence[Frame],
 ) -> Row:
     """A row of a neutral config: the sentence as a man and as a woman says it."""
-    (masculine, masculine_span), (feminine, feminine_span) = frame.quote(sentence)
+    (masculine, masculine_span), (feminine, feminine_span) = choose_frame(sentence, frames).quote(sentence)
     return {
         "id": pair_id(language, stereotype, source, masculine, feminine),
         "sentence_id": sentence_id,
@@ -115,9 +115,8 @@ def read_neutral(language: str, files: Files, dropped: Dropped) -> Iterator[Row]
         for row in read_translations(language, files[:last], dropped):
             sentence = row["translation"]
             if text_hash(language, sentence) in neutral_hashes(language):
-                frame = choose_frame(sentence, frames)
                 facts = (row["sentence_id"], language, [row["system"]], row["stereotype"], row["source"])
-                yield neutral_row(*facts, sentence, frame)
+                yield neutral_row(*facts, sentence, frames)
             else:
                 yield NOT_NEUTRAL
 

@@ -162,9 +162,7 @@ def _import_language(
             frame_files = {key: sources.fetch(key) for key in frames.frame_sources(code)}
             choices = frames.read_frames(code, frame_files, frame_kind)
             framed = (
-                translations.neutral_row(
-                    *facts(line), line.neutral, frames.choose_frame(line.neutral, choices)
-                )
+                translations.neutral_row(*facts(line), line.neutral, choices)
                 for line in lines[has.neutral & ~is_pair].itertuples()
             )
             rows["neutral"] = pairs.merge_rows(framed, dropped["neutral"])

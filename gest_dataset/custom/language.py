@@ -125,9 +125,8 @@ def language_of(
     alphabet = str(tag.maximize().script or "")
     language = LANGUAGES.get(code) or Language(code, tag.display_name(), tag.to_alpha3(), script=alphabet)
     given: dict[str, Any] = {"name": name, "script": script, "family": family}
-    language = dataclasses.replace(
-        language, **{key: value for key, value in given.items() if value is not None}
-    )
+    facts = {key: value for key, value in given.items() if value is not None}
+    language = dataclasses.replace(language, **facts)
     problem = f"{language.script!r} is not an ISO 15924 script. Pass one, such as --script Deva."
     with convert_errors(lambda _: ConfigError(problem)):
         _script_pattern(language.script)

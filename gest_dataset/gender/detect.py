@@ -15,10 +15,8 @@ from gest_dataset.gender.tokens import Token
 from gest_dataset.probes import pronouns
 from gest_dataset.probes.prompts import Reading
 
-_THIRD_PERSON = {
-    **dict.fromkeys(("on", "він", "ён", "он", "той"), MALE),
-    **dict.fromkeys(("ona", "вона", "яна", "она", "тя"), FEMALE),
-}
+_THIRD_PERSON = dict.fromkeys(("on", "він", "ён", "он", "той"), MALE)
+_THIRD_PERSON |= dict.fromkeys(("ona", "вона", "яна", "она", "тя"), FEMALE)
 _FIRST_PERSON = "first"
 
 
@@ -147,11 +145,8 @@ def _person(c: Context) -> str | None:
 def _is_about_character(c: Context) -> bool:
     """The subject is a name, a pronoun of the third person, or left out."""
     for verb in _joined_verbs(c):
-        subjects = [
-            other
-            for other in (*c.sentence.children(verb), *c.children)
-            if other.relation in SUBJECTS and other is not c.token
-        ]
+        near = [other for other in (*c.sentence.children(verb), *c.children) if other is not c.token]
+        subjects = [other for other in near if other.relation in SUBJECTS]
         if subjects:
             return all(other.upos == "PROPN" or other.form in _THIRD_PERSON for other in subjects)
         if verb.relation == "acl":

@@ -191,7 +191,6 @@ def merge_card(card: bytes, builds: Sequence[Built], repo: str) -> bytes:
 
 
 def read_header(card: bytes, repo: str) -> Header:
-    """The YAML header of a card."""
     return _split(card, repo)[1]
 
 

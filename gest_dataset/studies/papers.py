@@ -350,8 +350,7 @@ def papers_study(released: str | Path | None = None) -> Study:
     tables = []
     for name, paper in load_papers()["papers"].items():
         rows = []
-        of_paper = [item for item in items if item["paper"] == name]
-        for item in of_paper:
+        for item in (item for item in items if item["paper"] == name):
             computed = [totals[check] for check in item["checks"] if check in totals]
             agreement = "not computed" if item["checks"] else ""
             if computed:

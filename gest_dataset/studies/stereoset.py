@@ -74,11 +74,10 @@ def _entry(table: Mapping[str, Any], parts: Sequence[Scored]) -> Entry:
     else:
         joined: Any = {name: list(chain(*(part.inputs[name] for part in parts))) for name in first.inputs}
         result = stereoset_icat(**joined)
-    printed: Mapping[str, Any] = {}
-    for row in reversed(rows_for_model(_printed_rows(table, first.language), first.metadata, "handle")):
-        # footnote 16: only table 7 has another method for the GPT-2 models
-        if method in ("", row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP)):
-            printed = row
+    rows = rows_for_model(_printed_rows(table, first.language), first.metadata, "handle")
+    # footnote 16: only table 7 has another method for the GPT-2 models
+    ways = [row.get("way") or (GENERATIVE if "GPT" in row["model"] else NSP) for row in rows]
+    printed = next((row for row, way in zip(rows, ways, strict=True) if method in ("", way)), {})
     return Entry(first.model, first.language, method, result, printed)
 
 

@@ -7,7 +7,6 @@
 The titles of all studies, and the titles, columns and notes of their tables are in `tables.yaml`.
 """
 
-import hashlib
 import logging
 import shlex
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from gest_dataset import storage
 from gest_dataset.data.votes import is_selected
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
@@ -24,20 +24,11 @@ from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.runs.folder import Run, Runs, check_work_folder, find_runs, versions
 from gest_dataset.runs.manifest import signature
-from gest_dataset.storage import (
-    check_folder,
-    csv_text,
-    folder_lock,
-    json_value,
-    read_yaml,
-    write_file,
-    write_json,
-)
 from gest_dataset.version import __version__
 
 HOME = Path("gest-studies")
 STUDY, PAGE = "study.json", "study.html"
-TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("tables.yaml"))
+TEXTS: dict[str, Any] = storage.read_yaml(Path(__file__).with_name("tables.yaml"))
 logger = logging.getLogger(__name__)
 
 # Printed numbers are texts, with the digits of print
@@ -79,7 +70,7 @@ class Table:
             ("{}", "{}_low", "{}_high"),
             lambda cell: cell if isinstance(cell, Estimate) else (cell, None, None),
         )
-        return csv_text(columns, json_value(rows))
+        return storage.csv_text(columns, storage.json_value(rows))
 
     def _expand(
         self, headings: Sequence[str], parts: Callable[[Cell], Sequence[Any]]
@@ -114,7 +105,7 @@ class Study:
     def signature(self) -> str:
         """One line to print next to a number: the study, a hash of its sources, the version."""
         text = "\n".join(f"{name}: {source}" for name, source in sorted(self.sources.items()))
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        digest = storage.sha256(text.encode())
         return signature(
             gest=f"study-{self.name}", sources=len(self.sources), hash=digest, version=__version__
         )
@@ -125,7 +116,7 @@ class Study:
     def to_dict(self) -> dict[str, Any]:
         content = {name: getattr(self, name) for name in ("name", "title", "notes", "sources", "signature")}
         tables = [asdict(table) | {"rows": table.rows} for table in self.tables]
-        return dict(json_value({**content, "tables": tables}))
+        return dict(storage.json_value({**content, "tables": tables}))
 
     def write(self, folder: Path, command: Sequence[str]) -> Path:
         """Write the study into its folder, replacing an earlier one of the same name; return the page."""
@@ -133,18 +124,18 @@ class Study:
             folder / STUDY, lambda path: True, {"study": self.name}, "gest study", "a study"
         )
         old_files = [Path(file).name for file in record["files"]] if record else []
-        check_folder(folder, {STUDY, PAGE, *old_files}, "gest study")
-        with folder_lock(folder):
+        storage.check_folder(folder, {STUDY, PAGE, *old_files}, "gest study")
+        with storage.folder_lock(folder):
             files = {f"{table.name}.csv": table.csv.encode() for table in self.tables}
             values = {"study": self, "command": shlex.join(command), "version": __version__}
             template = load_template(Path(__file__).with_name("study.html.jinja"))
             files[PAGE] = template.render(values, **page_assets()).encode()
             content = self.to_dict() | {"settings": {"study": self.name}, "versions": versions()}
-            write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
+            storage.write_json(folder / STUDY, content | {"command": list(command), "files": [*files]})
             for name in set(old_files) - set(files):
                 (folder / name).unlink(missing_ok=True)
             for name, text in files.items():
-                write_file(folder / name, text)
+                storage.write_file(folder / name, text)
         return folder / PAGE
 
 

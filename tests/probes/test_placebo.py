@@ -188,7 +188,7 @@ def test_neutral_frames_use_verbs_of_speaking(animal: str) -> None:
     """The first token of *I say*, *I ask*, … in the place of *he said*."""
     sentences = [f"Mám {number} psov." for number in range(160)]
     frame = Frame("„", ",“", "povedal", "povedala")
-    rows_ = [neutral_row(None, "sk", [], n % 16 + 1, "", text, frame) for n, text in enumerate(sentences)]
+    rows_ = [neutral_row(None, "sk", [], n % 16 + 1, "", text, [frame]) for n, text in enumerate(sentences)]
     data = Dataset.from_list(rows_, features_of(KIND_FIELDS["neutral"]))
     band = gest_dataset.score(zoo.load(animal), data, device="cpu").result()["placebo"]
     verbs = read_yaml(ROOT / "gest_dataset/gender/grammars/sk.yaml")["speaking_verbs"]

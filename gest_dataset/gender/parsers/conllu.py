@@ -65,13 +65,11 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
             if final:
                 continue
             if not re.fullmatch("[0-9]{1,9}", cells[6]):
-                raise DataError.at(
-                    file, number, f"{cells[6]!r} is not the number of a head. Is the file parsed?"
-                )
+                problem = f"{cells[6]!r} is not the number of a head. Is the file parsed?"
+                raise DataError.at(file, number, problem)
             feats = dict(pair.split("=", 1) for pair in cells[5].split("|") if "=" in pair)
-            tokens.append(
-                Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], surface, start, end)
-            )
+            place = (surface, start, end)
+            tokens.append(Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], *place))
         if last != len(tokens):
             raise DataError.at(file, block[-1][0], f"{len(tokens)} words, expected {last}")
         if tokens:
