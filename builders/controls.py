@@ -20,14 +20,11 @@ from gest_dataset.builders.words import differing_words, split
 
 # The four sentences of a quadruplet
 FIELDS = ("original_stereotype", "original_antistereotype", "control_stereotype", "control_antistereotype")
-
 # The order of the four lines of a sample in the files of the gender sets
 _LINE_ORDER = (FIELDS[0], FIELDS[2], FIELDS[1], FIELDS[3])
-
 # The Slovak set, about the stereotype that men are more competent: the sentences in the order of FIELDS
 _SLOVAK_SENTENCES = ("veta1", "veta2", "veta3", "veta4")
 _SLOVAK_CHECKS = {"competence?": "not about competence", "misogynistic?": "not misogynistic"}
-
 REPLACEMENTS = 10
 _AFTER_KEYWORD = '.!?,"'  # outside the keyword; any other character (`Poor:`) is part of it
 _GROUPS = {"race": ("countries", "adjectives"), "profession": ("professions",)}

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from gest_dataset.builders.config import Dropped, Fields, File, Files, Row
 from gest_dataset.data.folder import read_parquet
-from gest_dataset.errors import ConfigError, DataError
+from gest_dataset.errors import ConfigError, DataError, convert_errors
 from gest_dataset.stereotypes import OWN_TABLE, STEREOTYPES
 from gest_dataset.storage import read_yaml, sha256
 
@@ -44,11 +44,9 @@ def read_lines(file: File) -> Iterator[tuple[int, str]]:
 def read_cells(file: File) -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a CSV file, each with the number of its last line."""
     reader = csv.reader(io.StringIO(read_text(file), newline=""), strict=True)
-    try:
+    with convert_errors(lambda error: DataError.at(file, reader.line_num, str(error))):
         for cells in reader:
             yield reader.line_num, cells
-    except csv.Error as error:
-        raise DataError.at(file, reader.line_num, str(error)) from error
 
 
 def read_csv(file: File) -> Iterator[tuple[int, dict[str, str]]]:
@@ -111,8 +109,6 @@ class _Unpickler(pickle.Unpickler):
 
 def read_pickle(file: File) -> dict[str, list[Any]]:
     """Read the columns of a pickled pandas data frame as lists."""
-    try:
+    with convert_errors(lambda error: DataError.at(file, "pickle", str(error) or repr(error))):
         frame = _Unpickler(io.BytesIO(file.read_bytes())).load()
         return {name: frame[name].tolist() for name in frame.columns}
-    except Exception as error:  # a damaged pickle can raise nearly anything
-        raise DataError.at(file, "pickle", str(error) or repr(error)) from error

@@ -186,4 +186,4 @@ def classify(means: np.ndarray) -> list[str]:
 def item_rest(z: np.ndarray) -> np.ndarray:
     """Pearson's correlation over models of each sentence's z with the mean z of the other sentences."""
     rest = (z.sum(axis=1, keepdims=True) - z) / (z.shape[1] - 1)
-    return pd.DataFrame(z).corrwith(pd.DataFrame(rest)).to_numpy()
+    return np.asarray(pd.DataFrame(z).corrwith(pd.DataFrame(rest)))

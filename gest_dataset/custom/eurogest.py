@@ -15,7 +15,6 @@ from typing import Any
 
 import pandas as pd
 from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from gest_dataset import languages as all_languages
 from gest_dataset.builders import frames, pairs, translations
@@ -26,7 +25,7 @@ from gest_dataset.custom.store import NewConfig, add_configs
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
 from gest_dataset.data.user_tables import read_user_table
-from gest_dataset.errors import ConfigError, DataError, SourceError
+from gest_dataset.errors import ConfigError, DataError, SourceError, convert_errors
 from gest_dataset.languages import LANGUAGES, Language
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
@@ -90,15 +89,12 @@ def import_eurogest(
 
 def download() -> Path:
     """Download EuroGEST from the Hub, where its terms have to be accepted first."""
-    try:
+    terms = f"Accept its terms on https://huggingface.co/datasets/{HUB_ID}"
+    advice = f"{terms} and log in with `hf auth login`, or pass a copy with --data."
+    problem = f"{HUB_ID} cannot be downloaded"
+    with convert_errors(lambda error: SourceError(f"{problem} ({type(error).__name__}). {advice}")):
         patterns = [f"*{suffix}" for suffix in SUFFIXES]
         return Path(snapshot_download(HUB_ID, repo_type="dataset", allow_patterns=patterns))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise SourceError(
-            f"{HUB_ID} cannot be downloaded ({type(error).__name__}). Accept its terms on "
-            f"https://huggingface.co/datasets/{HUB_ID} and log in with `hf auth login`, or pass a copy with "
-            f"--data."
-        ) from error
 
 
 def files_by_language(data: Path) -> dict[str, list[Path]]:

@@ -35,7 +35,6 @@ from gest_dataset.storage import csv_text, read_yaml, write_file
 from gest_dataset.translation.sentences import GestSentence, gest_sentences
 
 REPORT = "rejected.csv"
-UNKNOWN_LICENCE = "unknown"
 _TEXT_COLUMNS = ("source", "stereotype", "translation", "masculine", "feminine")
 _REPORT_COLUMNS = ("file", "row", "reason", "system", "id", *_TEXT_COLUMNS)
 _CARD = FAMILIES["custom"]  # with gaps for facts about the language
@@ -191,7 +190,7 @@ def add_language(
             family=dataset,
             description=f"{_CONTENT[kind]} {language.name}, added by a user",
             languages=(language.code, SOURCE),
-            licence=licence or UNKNOWN_LICENCE,
+            licence=licence or "unknown",
             kind=kind,
             dropped=dict(read.reasons),
         )

@@ -26,7 +26,6 @@ MIRROR_VARIABLE = "GEST_MIRROR"
 TABLE_VARIABLE = "GEST_SOURCES"
 REPO_VARIABLE = "GEST_REPO"  # a dataset on the Hub, or a built folder, to read instead
 _TABLE = Path(__file__).with_name("sources.json")
-_TIMEOUT = 30.0
 
 
 def hub_repository() -> str:
@@ -163,7 +162,7 @@ def download(url: str, advice: str) -> bytes:
     with convert_errors(lambda e: UnreachableError(f"{problem} ({describe_error(e)}).\n{advice}")):
         if constants.HF_HUB_OFFLINE or offline:
             raise ConnectionError("offline mode is on")
-        response = http_backoff("GET", url, max_retries=3, timeout=_TIMEOUT)
+        response = http_backoff("GET", url, max_retries=3, timeout=30.0)
     if response.status_code != 200:
         raise SourceError(f"{url} returns HTTP status {response.status_code}.\n{advice}")
     return response.content

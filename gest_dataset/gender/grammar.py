@@ -174,7 +174,6 @@ def _read(cls: type[_T], content: Any, where: str) -> _T:
 
 
 def _mapping(content: Any, where: str, names: Collection[str]) -> dict[str, Any]:
-    """A mapping with these names only."""
     if not isinstance(content, dict):
         raise ValueError(f"{where} is not a mapping")
     if unknown := content.keys() - set(names):

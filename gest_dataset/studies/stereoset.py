@@ -167,7 +167,6 @@ def scores_of_authors(files: Released) -> list[Scored]:
 
 
 def _table(number: int, scored: Sequence[Scored]) -> Table:
-    """A table of the paper, a row per number."""
     table = TABLES[number]
     rows: list[Row] = []
     for one in entries(number, scored):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from gest_dataset.errors import ConfigError, DataError, GestError
+from gest_dataset.errors import ConfigError, DataError, GestError, convert_errors
 from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.storage import read_bytes, sha256
 
@@ -96,10 +96,8 @@ def normalized(text: str) -> str:
 
 def read_file(path: Path) -> dict[str, str]:
     """The parses of the sentences, paragraphs and documents in a file, by their `# text =`."""
-    try:
+    with convert_errors(lambda error: DataError(f"The CoNLL-U file {path} cannot be read: {error}.")):
         content = read_bytes(path).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"The CoNLL-U file {path} cannot be read: {error}.") from error
     parses: dict[str, str] = {}
     paragraphs: list[list[tuple[str, str]]] = []
     for block in blocks(content):
