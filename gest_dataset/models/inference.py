@@ -10,7 +10,7 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
@@ -91,7 +91,8 @@ def _rows(inputs: Mapping[int, Input], scorer: Scorer, budget: int) -> tuple[lis
         rows += prefix_sharing.separate_rows({i: inputs[i] for i in shortest})
         if prefix_sharing.is_worthwhile(rows, inputs.values()):
             longest = min(rows, key=lambda row: _sort_key(row.sequence))
-            works = scorer.can_pack(*_packing_sample(longest, inputs))
+            with _out_of_memory([(longest.sequence, [])]):
+                works = scorer.can_pack(*_packing_sample(longest, inputs))
             if distributed.on_main(lambda: works):  # all processes need the same rows
                 return rows, "prefix"
     return prefix_sharing.separate_rows(inputs), "plain"
@@ -103,10 +104,10 @@ def _packing_sample(row: Row, inputs: Mapping[int, Input]) -> tuple[Pass, list[P
     packed: list[Lookup] = []
     separate: list[Pass] = []
     for i in sorted({numbers[0], numbers[len(numbers) // 2], numbers[-1]}):
-        ids, path = inputs[i].input_ids, row.paths[i]
-        targets = [*ids[1:], ids[0]]
-        packed += [Lookup(path[p], (target,), True) for p, target in enumerate(targets)]
-        separate.append((inputs[i], [Lookup(p, (target,), True) for p, target in enumerate(targets)]))
+        first, *rest = inputs[i].input_ids
+        lookups = [Lookup(p, (target,), True) for p, target in enumerate([*rest, first])]
+        separate.append((inputs[i], lookups))
+        packed += [replace(lookup, position=row.paths[i][lookup.position]) for lookup in lookups]
     return (row.sequence, packed), separate
 
 
@@ -129,7 +130,6 @@ class _State:
     dtypes: list[str] = field(default_factory=list)
 
     def merge(self, notes: Sequence[str], dtypes: Sequence[str]) -> None:
-        """Add the notes and number types of a scorer."""
         self.notes = list(dict.fromkeys([*self.notes, *notes]))
         self.dtypes = list(dict.fromkeys([*self.dtypes, *dtypes]))
 
@@ -154,7 +154,7 @@ def _compute(
     started = last_commit = time.monotonic()
     uncommitted: dict[str, Values] = {}
     bar = ProgressBar(len(passes), "inputs", len(computed), name, not distributed.is_main())
-    with bar, scorer.packed_layers(*zip(*few, strict=True)):
+    with bar, _out_of_memory(few[:1]), scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
             batches = []  # the next one of every process
             for _ in range(distributed.world_size()):
@@ -207,7 +207,6 @@ def _compute_batch(batch: Sequence[Pass], scorer: Scorer, budget: int) -> tuple[
 
 @contextmanager
 def _out_of_memory(batch: Sequence[Pass]) -> Iterator[None]:
-    """Report a lack of memory for a single input."""
     try:
         yield
     except Exception as error:

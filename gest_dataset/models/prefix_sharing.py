@@ -8,7 +8,7 @@ more, but every token then attends over more foreign tokens, so rows are cut whe
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, starmap
+from itertools import accumulate, pairwise, starmap
 from math import inf
 from typing import Any
 
@@ -93,29 +93,17 @@ def _row_ends(sizes: Sequence[int], shared: Sequence[int], limit: int) -> list[i
     `shared[i]` is the length of the prefix that texts i and i + 1 share. A row of n tokens costs
     n (1 + _ATTENTION_COST n).
     """
-    costs = [0.0] + [inf] * len(sizes)
-    starts = [0] * (len(sizes) + 1)
+    best = [(0.0, 0)] + [(inf, 0)] * len(sizes)  # the cost of all rows up to an end, the start of the last
+    added = [size - prefix for size, prefix in zip(sizes[1:], shared, strict=True)]
     for start, size in enumerate(sizes):
-        tokens = size
-        for end in range(start + 1, len(sizes) + 1):
-            if end > start + 1:
-                tokens += sizes[end - 1] - shared[end - 2]
-                if tokens > limit:
-                    break
-            cost = costs[start] + tokens * (1 + _ATTENTION_COST * tokens)
-            if cost < costs[end]:
-                costs[end], starts[end] = cost, start
-    ends = []
-    end = len(sizes)
-    while end:
-        ends.append(end)
-        end = starts[end]
+        for end, tokens in enumerate(accumulate([size, *added[start : start + limit]]), start + 1):
+            if tokens > limit and end > start + 1:
+                break
+            best[end] = min(best[end], (best[start][0] + tokens * (1 + _ATTENTION_COST * tokens), start))
+    ends = [len(sizes)] if sizes else []
+    while ends and (start := best[ends[-1]][1]):
+        ends.append(start)
     return ends[::-1]
-
-
-def plain_parents(length: int) -> tuple[int, ...]:
-    """The parents of a single text: each token follows the one before it."""
-    return tuple(range(-1, length - 1))
 
 
 def tree_tensors(parents: Sequence[Sequence[int]], length: int, dtype: torch.dtype) -> dict[str, Tensor]:
