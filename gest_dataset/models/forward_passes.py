@@ -34,7 +34,7 @@ _SLICE = 4096  # tokens of the vocabulary in a slice of the output matrix
 
 
 def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Ids padded on the right, and their mask."""
+    """Ids padded on the right, and the attention mask."""
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
     ids = pad_sequence(tensors, batch_first=True, padding_value=value)
     lengths = torch.tensor(list(map(len, rows)))
@@ -326,7 +326,12 @@ class LanguageModelScorer(Scorer):
         return logits.float()
 
     def _full_values(self, sequence: Input, lookups: Sequence[Lookup]) -> Values:
-        return _look_up(self._full_logits(sequence), lookups)
+        logits = self._full_logits(sequence)
+        values = []
+        for lookup in lookups:
+            normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
+            values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
+        return np.array(values)
 
     @torch.inference_mode()
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
@@ -381,11 +386,3 @@ class LanguageModelScorer(Scorer):
         name = type(self.model).__name__
         self._note(f"{name}: {reason}, so shared prefixes are computed for each text (slower but exact).")
         return False
-
-
-def _look_up(logits: Tensor, lookups: Sequence[Lookup]) -> Values:
-    values = []
-    for lookup in lookups:
-        normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
-        values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
-    return np.array(values)

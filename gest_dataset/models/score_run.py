@@ -274,10 +274,10 @@ def _scores_until_decided(model: Model, request: Request, cache: ResponseCache |
     """The scores of stratified samples, more and more of them until the verdict or gates are decided."""
     rows = request.rows
     order = stratified_order(rows["id"], rows["stereotype"])
-    with ExitStack() as stack:
-        cache = cache or stack.enter_context(ResponseCache(Path(":memory:")))
+    with ResponseCache(Path(":memory:")) as memory:
         for size in looks(len(rows)):
-            scores = compute_scores(model, replace(request, rows=rows.select(sorted(order[:size]))), cache)
+            some = replace(request, rows=rows.select(sorted(order[:size])))
+            scores = compute_scores(model, some, cache or memory)
             stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
             scores = replace(scores, metadata={**scores.metadata, "stopped": stopped})
             if is_decided(scores.result(), request.settings.gates):
