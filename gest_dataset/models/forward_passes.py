@@ -301,7 +301,7 @@ class LanguageModelScorer(Scorer):
         where only the last position of each text is used.
         """
         used = [sorted(some, key=lambda lookup: lookup.position)[-1:] for some in lookups]
-        compute = lambda: np.concatenate(self.log_probs(inputs, used))  # noqa: E731
+        compute: Callable[[], Values] = lambda: np.concatenate(self.log_probs(inputs, used))  # noqa: E731
         with super().packed_layers(inputs, lookups) as packed, ExitStack() as stack:
             last = [layer for layer in self.base.modules() if layer in packed][-3:]
             if last and self.gathers and any(lookup.position for (lookup,) in used):

@@ -247,8 +247,9 @@ def _with_auto_dtype(model: Model, request: Request) -> tuple[Model, Request]:
 
     An error of `LARGEST_ERROR` standard deviations of the scores widens an interval by 0.5 %.
     """
-    many = isinstance(model, LoadedModel) and len(request.rows) >= _LEAST_ROWS
-    mixed = model.in_mixed_precision() if many else model
+    mixed = model
+    if isinstance(model, LoadedModel) and len(request.rows) >= _LEAST_ROWS:
+        mixed = model.in_mixed_precision()
     if mixed is model:
         return model, request
     numbers = np.linspace(0, len(request.rows) - 1, PRECISION_SAMPLES).round().astype(int)

@@ -66,7 +66,7 @@ def _read_file(path: Path) -> Dataset:
     table = read_user_table(path)
     measure, probe = measure_of(list(table.columns), str(path))
     names = dict.fromkeys(["id", *sorted(probe.fields), measure.unit.column])
-    columns: dict[str, list[Any]] = {name: [] for name in names if name in table.columns}
+    columns: dict[str, list[Any]] = {name: [] for name in names if name and name in table.columns}
     features = Features()
     for name, values in columns.items():
         # StereoSet has a text called `stereotype`
