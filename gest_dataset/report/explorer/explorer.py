@@ -145,10 +145,9 @@ def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
     for (about, _), (baseline, *others) in groups.items():
         if others:
             try:
-                differences = compare(
-                    [baseline.run, *(run.run for run in others)], by_template=False
-                ).differences
-                compared.append(RunGroup(about, baseline, list(zip(others, differences, strict=True))))
+                found = compare([baseline.run, *(run.run for run in others)], by_template=False)
+                differences = list(zip(others, found.differences, strict=True))
+                compared.append(RunGroup(about, baseline, differences))
             except (ConfigError, DataError) as error:
                 compared.append(RunGroup(about, baseline, [], str(error)))
     return compared
@@ -157,11 +156,8 @@ def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
 def _ratios(group: RunGroup) -> dict[str, Any]:
     others = []
     for run, difference in group.others:
-        numbers = ((one.stereotype, *json_value(one.times)) for one in difference.by_stereotype)
-        rows = [
-            {"stereotype": _NAMES[number], "value": value, "low": low, "high": high}
-            for number, value, low, high in numbers
-        ]
+        numbers = [(_NAMES[one.stereotype], *json_value(one.times)) for one in difference.by_stereotype]
+        rows = [dict(zip(("stereotype", "value", "low", "high"), row, strict=True)) for row in numbers]
         others.append({"run": run.number, "rows": rows})
     return {"baseline": group.baseline.number, "others": others}
 
@@ -204,8 +200,8 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
             "columns": similarity_order(values.T),
             "correlations": json_value(correlations.round(3)),
         }
-        profile = {"unit": unit, "runs": profiled, "values": values, "correlations": correlations}
-        all_profiles.append({**profile, "content": content})
+        profile = {"runs": profiled, "values": values, "correlations": correlations}
+        all_profiles.append({"unit": unit, **profile, "content": content})
     return all_profiles
 
 
