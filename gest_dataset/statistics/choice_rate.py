@@ -280,15 +280,9 @@ def repeat_variance(
     """The variance of repeats with its interval over sentences; empty if no prompt has two answers.
 
     `units` are the sentences and `prompts` the prompts of the answers; refusals and unknown genders are left
-    out. With x the values of the r_k readable answers to prompt k, between 0 and 1, and m_k their mean:
-
-        s_k^2 = sum of (x - m_k)^2 / (r_k - 1)
-        repeat_variance = mean over sentences of the mean s_k^2 of their prompts
-        repeat_agreement = the same mean of the shares of pairs of answers to prompt k that are the same
-        answer_variance = mean over stereotypes of the variance of all answers about one
-
-    If answers do not depend on the sentence, the first equals the last; if answers are always the same, it
-    is 0. Prompts with fewer than two readable answers are left out.
+    out, and so are prompts with fewer than two readable answers (docs/metrics.md, *Repeats*). If answers do
+    not depend on the sentence, `repeat_variance` equals `answer_variance`; if they are always the same, it is
+    0.
     """
     checks.same_length(predictions=predictions, references=references, units=units, prompts=prompts)
     strata = checks.stereotype_codes("references", references)

@@ -88,8 +88,7 @@ def masculine_rate(
     result["f_s_permutation_p"] = weights.permutation_p(rates)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
     differences = rate_differences(counts.positive, number, ratios(Z), draws, seed)
-    lowest, highest = rank_bounds(differences, len(STEREOTYPES))
-    result |= {"feminine_ranks_low": lowest, "feminine_ranks_high": highest}
+    result |= rank_bounds(differences, len(STEREOTYPES))
     return result | {"n_unknown": int((genders == LABELS.index(UNKNOWN)).sum())}
 
 

@@ -34,13 +34,10 @@ def exp(x: float) -> float:
         return math.inf
 
 
-# From a sum of means of ln r to the reported number
+# From a sum of means of ln r to the reported number (docs/metrics.md)
 SCALES: dict[str, Callable[[float], float]] = {
-    # geometric means of ratios, the definition; g_s = 1 without a stereotype
     "ratio": exp,
-    # means of log10 r and their difference, as in the first version's tables; g_s = 0 without a stereotype
     "log10": lambda x: x / LN10,
-    # e to the mean of log10 r, as printed in the final version
     "published": lambda x: exp(x / LN10),
 }
 EUROGEST, EUROGEST_NORMALISED = "eurogest", "eurogest_normalised"
@@ -111,8 +108,7 @@ def stereotype_rate(
     result["g_s_spread"] = bootstrap.deviation_of_squares(squares, stereotypes) / spread_unit
     result["g_s_permutation_p"] = permutation_p(rates.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])
-    lowest, highest = rank_bounds(differences, len(STEREOTYPES))
-    return result | {"feminine_ranks_low": lowest, "feminine_ranks_high": highest}
+    return result | rank_bounds(differences, len(STEREOTYPES))
 
 
 def winobias_rate(

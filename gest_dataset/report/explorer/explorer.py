@@ -1,10 +1,8 @@
 """The interactive part of the page: all samples, comparisons of runs, profiles, and a table of all runs.
 
 A profile has the 16 stereotypes of a run relative to its own middle, since a rate only has a meaning relative
-to the other rates of its run (section 4.2.1 of Pikuliak et al., 2024):
-
-    models         mean over templates of  ln q_i - (ln q_f + ln q_m) / 2
-    translators    p_i - f_m
+to the other rates of its run (section 4.2.1 of Pikuliak et al., 2024): (ln q_f + ln q_m) / 2 for models,
+averaged over templates, and f_m for translators.
 
 The samples of all runs are columns: one set of samples per config, and the scores of each run on it. Texts
 are numbers of a list that has each of them once. A sample is identified by its id and its number among those
