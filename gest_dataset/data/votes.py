@@ -35,9 +35,8 @@ def sentence_votes(load: Callable[[str], datasets.Dataset] = rows_of) -> pd.Data
     votes = add_sides(load("annotations"))
     texts = pd.concat([votes.set_index(votes[text].str.strip()) for text in ("sentence", "fix")])
     texts = texts[~texts.index.duplicated(keep="last")][["creator", "agreement"]]
-    rows = load(SENTENCES[1])
-    sentences = [text.strip() for text in rows["sentence"]]
-    return texts.reindex(sentences).set_axis(rows["id"][:], axis=0).fillna("")
+    rows = load(SENTENCES[1]).to_pandas().set_index("id")
+    return texts.reindex(rows["sentence"].str.strip()).set_axis(rows.index, axis=0).fillna("")
 
 
 def select_by_votes(rows: datasets.Dataset, config: str, where: Sequence[str]) -> datasets.Dataset:

@@ -26,17 +26,9 @@ NEUTRAL, EPICENE = "neutral", "epicene"
 _MARKS = {"=": EPICENE, "~": UNKNOWN, "*": NEUTRAL}  # of nouns without a pair in persons.yaml
 _ITERATIONS, _TENSION, _PRIOR = 5, 4.0, 3.0  # of the aligner: _PRIOR is the count of a noun in persons.yaml
 _LEAST_SCORE = 0.01  # of a word that may be the translation
-_ENDING = re.compile(r"[аеёєийіїоуъыьэюямвўхтaáeéěęiíoóuůyýąmvwhjtť]{0,4}|[ао]га|[ое]го|e?ga|ego|ého|og|oga")
-_LAST_VOWEL = re.compile(r"(?:[аяоеыиі][йяе]|[аеийоуыьюяaáeéěiíoyý])$")
-_FLEETING = re.compile(r"[аеоэaeoi]+ь?([кцkc])ь?$")  # *продавец*, *продавца*
-_ADJECTIVAL = {  # endings of nouns that are declined like adjectives
-    MALE: re.compile(r"(?:[аео][гм][оу]|[оеыи]м|[ыи]й|ega|[eé]go|[eéí]mu|[éí]ho|[ýíi]m|oga?|om[eu]?)$"),
-    FEMALE: re.compile(r"(?:[аяоую]я|[уюоеє]ю|ої|[ое]й|á|é|ou|ú|e?j|oj|ą)$"),
-}
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+_PATTERNS = {name: re.compile(pattern) for name, pattern in _TABLE["patterns"].items()}
 _OBJECTS = frozenset({"obj", "iobj", "obl", "nmod"})
-_OF_WOMAN = re.compile(r"[iи][nн](?:[aáeéiíoóuyýаеиоуы]|ou|ej|[íiý]m|[éí]ho|[éí]mu)?$")
-_MASCULINE = re.compile(r"[iy]st(?:a|ę|ą|y|o|u|i|ou|ovi|om)$")  # *artysta*
-_PALATAL = {"к": "ц", "k": "c", "ň": "n"}
 _GENDERS = {"Masc": MALE, "Fem": FEMALE}
 _ATTRIBUTES = frozenset({"amod", "det", "nummod", "acl"})
 
@@ -71,7 +63,7 @@ class Persons:
                     self._add(name, name, _MARKS.get(noun[-1], EPICENE))
                     continue
                 stems = self._add(masculine, name, MALE) if masculine else set()
-                if feminine[:-1] in stems and not _LAST_VOWEL.search(masculine):
+                if feminine[:-1] in stems and not _PATTERNS["last_vowel"].search(masculine):
                     self._stems[feminine] |= {(name, MALE)}  # *nastolatka*, also a case of *nastolatek*
                 if feminine:
                     self._add(feminine, name, FEMALE, stems)
@@ -81,10 +73,10 @@ class Persons:
 
     def _add(self, noun: str, name: str, gender: str, others: Collection[str] = ()) -> set[str]:
         self.nominatives.add(noun)
-        stem = _LAST_VOWEL.sub("", noun)
-        stems = {noun, stem, _FLEETING.sub(r"\1", noun), _FLEETING.sub(r"ь\1", noun)}
+        stem = _PATTERNS["last_vowel"].sub("", noun)
+        stems = {noun, stem, _PATTERNS["fleeting"].sub(r"\1", noun), _PATTERNS["fleeting"].sub(r"ь\1", noun)}
         if gender == FEMALE:  # *лікарці*, *sudkyni*
-            stems |= {stem[:-1] + _PALATAL.get(stem[-1], stem[-1])} - {*others}
+            stems |= {stem[:-1] + _TABLE["palatal"].get(stem[-1], stem[-1])} - {*others}
         for one in stems:
             self._stems[one].add((name, gender))
         return stems
@@ -93,7 +85,7 @@ class Persons:
         """The noun and its gender; an empty gender if both fit, two empty texts if no noun does."""
         for end in range(len(form), max(len(form) - 5, 2), -1):
             found = self._stems.get(form[:end])
-            if found and _ENDING.fullmatch(form[end:]):
+            if found and _PATTERNS["ending"].fullmatch(form[end:]):
                 genders = {gender for _, gender in found}
                 return min(found)[0], genders.pop() if len(genders) == 1 else ""
         parts = [self.find(part) for part in form.split("-")] if "-" in form else []
@@ -164,18 +156,13 @@ def align(
             middle = (place + 0.5) / len(tokens)
             distances += [abs((i + 0.5) / len(own) - middle) for i in range(len(own))]
     prior = np.exp(-_TENSION * np.array(distances))
-    listed = [
-        (f"en {part}", noun)
-        for entity, own in persons.entries.items()
-        for part in entity.split()
-        for noun in own
-    ]
-    listed += [(word, word[3:8]) for word in numbers if word.startswith("en ")]  # not translated
+    listed = [(word, word[3:8]) for word in numbers if word.startswith("en ")]  # not translated
+    for entity, nouns_of in persons.entries.items():
+        listed += [(f"en {part}", noun) for part in entity.split() for noun in nouns_of]
     known = [numbers[a] * len(numbers) + numbers[b] for a, b in listed if a in numbers and b in numbers]
     pairs = np.array(words, dtype=int) * len(numbers) + np.array(targets, dtype=int)
-    probability, share = _train(
-        np.array(columns, dtype=int), pairs, np.array(known, dtype=int), prior, len(numbers)
-    )
+    column, seeds = np.array(columns, dtype=int), np.array(known, dtype=int)
+    probability, share = _train(column, pairs, seeds, prior, len(numbers))
     score = share * np.sqrt(probability) + 0.05 * prior * np.isin(pairs, known)
     found: list[Token | None] = []
     start = 0
@@ -222,25 +209,25 @@ def read_gender(noun: Context, persons: Persons, english: Collection[str] = ()) 
     if not name and (token.form in english or token.upos in {"X", "PRON"}):
         gender = EPICENE
     if token.upos == "ADJ" and token.feats.get("Poss") == "Yes":  # *tajničin*
-        return (FEMALE if _OF_WOMAN.search(token.form) else MALE), []
+        return (FEMALE if _PATTERNS["of_woman"].search(token.form) else MALE), []
     if name.endswith("í") and token.form == name and token.id > 1 and token.relation in _OBJECTS:
         return FEMALE, []  # *s pokladní*, of a man *s pokladním*
     if name and (not gender or name.endswith("í")):  # *рабочий*, *рабочая*
-        fitting = [one for one, ending in _ADJECTIVAL.items() if ending.search(token.form)]
+        fitting = [one for one in (MALE, FEMALE) if _PATTERNS[one].search(token.form)]
         gender = fitting[0] if len(fitting) == 1 else gender
     if not name and not gender:
-        gender = MALE if _MASCULINE.search(token.form) else NEUTRAL if token.gender == "Neut" else ""
+        gender = (
+            MALE if _PATTERNS["masculine"].search(token.form) else NEUTRAL if token.gender == "Neut" else ""
+        )
     if gender in (NEUTRAL, FEMALE, UNKNOWN):
         return gender, []
     tag = None if gender == EPICENE else _GENDERS.get(token.gender)
-    shown = [
-        (_shown_gender(one, noun.grammar, persons), one) for one in _agreeing(noun, persons, gender == MALE)
-    ]
-    if not (gender == MALE or tag or any(one for one, _ in shown)):
+    agreeing = _agreeing(noun, persons, gender == MALE)
+    shown = [(one, word) for word in agreeing if (one := _shown_gender(word, noun.grammar, persons))]
+    if not (gender == MALE or tag or shown):
         shown = _clues(noun, persons)
-    first = next(filter(None, (one for one, _ in shown)), None)
-    words = [word for one, word in shown if first and one == first]
-    return first or (gender if gender == MALE else tag) or UNKNOWN, words
+    first = shown[0][0] if shown else (gender if gender == MALE else tag) or UNKNOWN
+    return first, [word for one, word in shown if one == first]
 
 
 def _shown_gender(token: Token, grammar: Grammar, persons: Persons) -> str | None:
@@ -316,7 +303,7 @@ def _predicate(tree: Tree, head: Token) -> Iterator[Token]:
             yield from _predicate(tree, child)
 
 
-def _clues(noun: Context, persons: Persons) -> list[tuple[str | None, Token]]:
+def _clues(noun: Context, persons: Persons) -> list[tuple[str, Token]]:
     """Pronouns and verbs of a gender that no other noun of the sentence has."""
     others = {
         persons.find(one.form)[1] or _GENDERS.get(one.gender)

@@ -13,7 +13,6 @@ import jinja2
 import pyarrow as pa
 
 from gest_dataset.data.folder import BENCHMARK, CARD, DATA_FILE, write_parquet
-from gest_dataset.languages import SOURCE
 from gest_dataset.models.chat.ask import AskSettings, prepare
 from gest_dataset.probes.choice import LETTERS
 from gest_dataset.stereotypes import STEREOTYPES
@@ -25,7 +24,7 @@ _OTHER = {"male": "female", "female": "male"}
 
 def write_choices(folder: Path, config: str) -> int:
     """Write the dataset of a config (en, or pairs), and return the number of its rows."""
-    language = config.removesuffix("_pairs") if config != SOURCE else SOURCE
+    language = config.removesuffix("_pairs")
     task = prepare(AskSettings("choice", language))
     stereotypes = dict(zip(task.rows["id"], task.rows["stereotype"], strict=True))
     rows = []
@@ -36,17 +35,12 @@ def write_choices(folder: Path, config: str) -> int:
         gender = STEREOTYPES[stereotypes[name]].gender
         places = {"stereo": gender, "counter": _OTHER[gender], "unknown": "neither"}
         indices = {f"{key}_idx": order.index(one) if one in order else -1 for key, one in places.items()}
-        label = LETTERS[order.index(gender)]
-        row = {"id": name, "text": prompt.text, "label": label, "stereotype": stereotypes[name], **indices}
-        rows.append(row)
+        facts = {"id": name, "text": prompt.text, "label": LETTERS[order.index(gender)]}
+        rows.append(facts | {"stereotype": stereotypes[name]} | indices)
     check_folder(folder, (CARD, BENCHMARK, DATA_FILE), "`gest build --format euroeval`")
     write_parquet(folder / DATA_FILE, pa.Table.from_pylist(rows))
-    values = {
-        "language": language,
-        "letters": LETTERS[: len(order)],
-        "file": DATA_FILE,
-        "version": __version__,
-    }
+    values = {"language": language, "file": DATA_FILE, "version": __version__}
+    values["letters"] = LETTERS[: len(order)]
     for name in (CARD, BENCHMARK):
         source = Path(__file__).with_name(f"choices.{name}.jinja").read_text("utf-8")
         text = jinja2.Template(source, undefined=jinja2.StrictUndefined, trim_blocks=True).render(values)

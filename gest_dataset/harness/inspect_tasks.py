@@ -46,26 +46,17 @@ def gest_choice(
         asked = prepare(AskSettings(PROBE, language, limit=limit, prompts=prompts))
     except GestError as error:
         raise PrerequisiteError(str(error)) from error
-    sampling = asked.sampling
-    ids = asked.rows["id"]
+    ids, sampling = asked.rows["id"], asked.sampling
     stereotypes = dict(zip(ids, asked.rows["stereotype"], strict=True))
     of_row = Counter(prompt.id for prompt in asked.prompts)
     ranks = {ids[index]: rank for rank, index in enumerate(stratified_order(ids, asked.rows["stereotype"]))}
-    samples = [
-        Sample(
-            prompt.text,
-            id=f"{prompt.id} {prompt.variant}",
-            metadata={
-                "order": order,
-                "row": prompt.id,
-                "variant": prompt.variant,
-                "stereotype": stereotypes[prompt.id],
-                **({"rank": ranks[prompt.id], "prompts": of_row[prompt.id]} if stop_early else {}),
-                **({"of": len(ids)} if stop_early else {}),
-            },
-        )
-        for order, prompt in enumerate(asked.prompts)
-    ]
+    samples = []
+    for order, prompt in enumerate(asked.prompts):
+        facts = {"order": order, "row": prompt.id, "variant": prompt.variant}
+        facts["stereotype"] = stereotypes[prompt.id]
+        if stop_early:
+            facts |= {"rank": ranks[prompt.id], "prompts": of_row[prompt.id], "of": len(ids)}
+        samples.append(Sample(prompt.text, id=f"{prompt.id} {prompt.variant}", metadata=facts))
     if stop_early:
         samples.sort(key=lambda sample: sample.metadata["rank"])
     return Task(
@@ -82,10 +73,8 @@ def gest_choice(
 
 
 def _rows(scores: Sequence[SampleScore]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = [
-        {**(score.sample_metadata or {}), **(score.score.metadata or {}), "option": score.score.value}
-        for score in scores
-    ]
+    facts = ((one.sample_metadata or {}) | (one.score.metadata or {}) for one in scores)
+    rows = [fact | {"option": one.score.value} for one, fact in zip(scores, facts, strict=True)]
     return sorted(rows, key=lambda row: row["order"])
 
 
@@ -159,7 +148,7 @@ def choice_rates() -> Metric:
         result = _result(_rows(scores))
         bounds = [f"{name}{end}" for name in _WITH_BOUNDS for end in ("_low", "_high")]
         # without a readable answer, there is no `letter_following`
-        names = [*MEASURES[PROBE].numbers, *bounds, "refused"]
+        names = (*MEASURES[PROBE].numbers, *bounds, "refused")
         return {name: float(result.get(name, math.nan)) for name in names}
 
     return rates
@@ -176,12 +165,8 @@ def option() -> Scorer:
         problem = FILTERED if ended == "content_filter" else ""
         if not text.strip():
             problem = _ENDS.get(ended, EMPTY)
-        reading = choice.read(prompt, Answer(text, 0, 0, problem))
-        return Score(
-            value=reading.value,
-            answer=text,
-            explanation=reading.problem or None,
-            metadata={"position": reading.position, "problem": reading.problem},
-        )
+        found = choice.read(prompt, Answer(text, 0, 0, problem))
+        facts = {"position": found.position, "problem": found.problem}
+        return Score(value=found.value, answer=text, explanation=found.problem or None, metadata=facts)
 
     return score

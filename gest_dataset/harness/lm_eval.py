@@ -124,10 +124,8 @@ def docs(rows: datasets.Dataset) -> datasets.Dataset:
             contrasts = [(one.id, *split_template(row["sentence"], one)) for one in templates]
         unit = row.get(measure.unit.column or "")
         facts = {"measure": measure.name, "id": row["id"], "about": label, "unit": unit}
-        documents += [
-            {**facts, "template": template, "context": context, "choices": choices}
-            for template, context, choices in contrasts
-        ]
+        for template, context, choices in contrasts:
+            documents.append(facts | {"template": template, "context": context, "choices": choices})
     return datasets.Dataset.from_list(documents)
 
 
@@ -138,22 +136,17 @@ def split_template(sentence: str, template: Template) -> tuple[str, list[str]]:
     >>> split_template("I ran.", TEMPLATES[4])
     ('"I ran.", the', [' man', ' woman'])
     """
-    continuations = []
-    for word in (template.masculine, template.feminine):
-        text, start, end = template.fill(sentence, word)
-        context = text[:start].rstrip()
-        continuations.append(text[len(context) : end])
-    return context, continuations
+    filled = [template.fill(sentence, word) for word in (template.masculine, template.feminine)]
+    context = filled[0][0][: filled[0][1]].rstrip()
+    return context, [text[len(context) : end] for text, _, end in filled]
 
 
-def process_results(
-    doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]
-) -> dict[str, float | TaskScore]:
+def process_results(doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]) -> dict[str, Any]:
     """Return the log ratio of a document, and its sample for the rates."""
     (masculine, _), (feminine, _) = results
-    log_ratio = masculine - feminine
     values = {name: doc[name] for name in TaskScore._fields if name != LOG_RATIO}
-    return {LOG_RATIO: log_ratio, **dict.fromkeys(RATES, TaskScore(**values, log_ratio=log_ratio))}
+    score = TaskScore(**values, log_ratio=masculine - feminine)
+    return {LOG_RATIO: score.log_ratio, **dict.fromkeys(RATES, score)}
 
 
 def _rate(name: str) -> Callable[[Sequence[TaskScore]], float]:

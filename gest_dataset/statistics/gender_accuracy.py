@@ -34,7 +34,6 @@ from gest_dataset.statistics import checks
 from gest_dataset.statistics.bootstrap import (
     DRAWS,
     SEED,
-    UNDEFINED,
     Interval,
     Resamples,
     SmoothFunction,
@@ -92,9 +91,9 @@ def gender_accuracy(
     result: dict[str, Any] = {}
     for name, function in functions.items():
         limits = (-1.0 if name.startswith("delta") else 0.0, 1.0)
-        result |= interval_entries(name, intervals(function) if function else UNDEFINED, limits=limits)
+        result |= interval_entries(name, intervals(function), limits=limits)
         if not name.startswith("accuracy_"):
-            ends = function.value(cases) if function else np.array([math.nan])
+            ends = function.value(cases)
             result |= {f"{name}_lowest": float(ends.min()), f"{name}_highest": float(ends.max())}
     if pairs is not None:
         first = np.unique(pairs, return_index=True)[1]
@@ -119,10 +118,8 @@ def _words_of_one_reference(texts: Sequence[str], right: Sequence[str], wrong: S
     return np.array([[bool(text & (a - b)), bool(text & (b - a))] for text, a, b in rows])
 
 
-def _functions(
-    cells: Ints, sizes: Floats, of_texts: bool, has_genders: bool
-) -> dict[str, SmoothFunction | None]:
-    """The numbers as functions of the shares of labels [strata, 4]; None if no sample has them."""
+def _functions(cells: Ints, sizes: Floats, of_texts: bool, has_genders: bool) -> dict[str, SmoothFunction]:
+    """The numbers as functions of the shares of labels [strata, 4]; nan if no sample has them."""
     stated, status = np.divmod(cells, 3)
     as_gender = np.zeros((len(cells), 4, 3))
     as_gender[:, :3] = np.eye(3)
@@ -131,12 +128,10 @@ def _functions(
     as_gender *= sizes[:, None, None]
     right = as_gender[np.arange(len(cells)), :, stated]
 
-    def share(rows: Bools, gender: int | None = None) -> SmoothFunction | None:
+    def share(rows: Bools, gender: int | None = None) -> SmoothFunction:
         """The accuracy of some strata, or the F1 of a gender."""
-        if not rows.any():
-            return None
         factor, under = (1, 0 * right) if gender is None else (2, as_gender[..., gender])
-        return _ratio(factor * right * rows[:, None], under, float(sizes[rows].sum()))
+        return _ratio(factor * right * rows[:, None], under, float(sizes[rows].sum()) or math.nan)
 
     functions = {"accuracy": share(sizes > 0)}
     if has_genders or not of_texts:
@@ -145,7 +140,9 @@ def _functions(
             functions[f"f1_{name}"] = share(stated == gender, gender)
     functions |= {f"accuracy_{name}": share(status == i) for i, name in enumerate(STEREOTYPICAL[:2])}
     sides = ("g", "f1_male", "f1_female"), ("s", "accuracy_pro", "accuracy_anti")
-    return functions | {f"delta_{name}": _difference(*map(functions.get, two)) for name, *two in sides}
+    none = share(sizes < 0)
+    parts = {f"delta_{name}": [functions.get(side, none) for side in two] for name, *two in sides}
+    return functions | {name: _difference(*two) for name, two in parts.items()}
 
 
 def _ratio(over: Floats, under: Floats, added: float) -> SmoothFunction:
@@ -162,9 +159,7 @@ def _ratio(over: Floats, under: Floats, added: float) -> SmoothFunction:
     return SmoothFunction(lambda mean: parts(mean)[0][..., 0, 0], gradient)
 
 
-def _difference(first: SmoothFunction | None, second: SmoothFunction | None) -> SmoothFunction | None:
-    if first is None or second is None:
-        return None
+def _difference(first: SmoothFunction, second: SmoothFunction) -> SmoothFunction:
     return SmoothFunction(
         lambda mean: np.asarray(first.value(mean) - second.value(mean)),
         lambda mean: np.asarray(first.gradient(mean) - second.gradient(mean)),
@@ -202,11 +197,7 @@ def _without_unknown(counts: Floats, cells: Ints) -> Floats:
     wrong = np.where(stated == 0, 1, 0)
     labels = [np.array(case)[stated] for case in itertools.product(range(3), repeat=3)]
     labels += [np.where(status == right, stated, wrong) for right in (0, 1)]
-    cases = np.repeat(counts[None], len(labels), axis=0)
-    for case, label in zip(cases, labels, strict=True):
-        case[np.arange(len(cells)), label] += case[:, 3]
-        case[:, 3] = 0
-    return cases
+    return counts * [1, 1, 1, 0] + np.eye(4)[np.array(labels)] * counts[:, 3:]
 
 
 def _permutation_p(hits: Bools, stated: Ints, statuses: Ints, entities: Ints, draws: int, seed: int) -> float:

@@ -58,13 +58,11 @@ def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
 
 def _alpha(votes: pd.DataFrame) -> tuple[int, float, Estimate]:
     """The number of sentences, the share with the stereotype's gender in per cent, and alpha."""
-    signs = np.sign(votes["own"].to_numpy())
-    is_male = votes["stereotype_gender"].to_numpy() == "male"
-    annotator = np.where(is_male, signs, -signs)  # 1 male, 0 neutral, -1 female
-    writer = np.where(is_male, 1, -1)
-    counts = np.stack([(annotator == one).astype(float) + (writer == one) for one in (-1, 0, 1)], axis=1)
-    found = nominal_alpha(counts)
-    return len(votes), 100 * float((signs > 0).mean()), Estimate(found.value, found.low, found.high)
+    annotator = np.sign(votes["gender_vote"].to_numpy() - 2)  # 1 male, 0 neutral, -1 female
+    writer = np.where(votes["stereotype_gender"] == "male", 1, -1)
+    found = nominal_alpha(np.eye(3)[annotator + 1] + np.eye(3)[writer + 1])
+    share = 100 * float((annotator == writer).mean())
+    return len(votes), share, Estimate(found.value, found.low, found.high)
 
 
 def _counts(name: str, rows: "pd.Series[str]", columns: "pd.Series[str]") -> Table:

@@ -30,12 +30,11 @@ from gest_dataset.report.panel import file_bytes
 from gest_dataset.report.style import LIGHT
 from gest_dataset.runs.folder import check_work_folder
 from gest_dataset.statistics.proportions import proportion
-from gest_dataset.storage import csv_text, folder_lock, write_file, write_json
+from gest_dataset.storage import csv_text, folder_lock, read_yaml, write_file, write_json
 from gest_dataset.studies.nsp_pairs import NEXT, NOT_NEXT, hash_of_file, load_pairs, read_documents
 from gest_dataset.version import __version__
 
-# Learning rates by kind: the paper's for mGPT-2 and mT5, and BERT's for fine-tuning
-LEARNING_RATES = {"causal": 5e-6, "seq2seq": 1e-4, "masked": 2e-5}
+_TABLE: dict[str, dict[str, Any]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 LABELS = {NEXT: "is next", NOT_NEXT: "is not next"}  # `gest score` finds the label by its name
 RECORD, TRAINING = "nsp.json", ".nsp-training"
 MAX_TOKENS = 256  # of a pair, as in the authors' code
@@ -82,7 +81,7 @@ def train(
     settings = asdict(plan) | {
         "kind": kind,
         "sha256": [hash_of_file(data) for data in plan.data],
-        "learning_rate": LEARNING_RATES[kind] if plan.learning_rate is None else plan.learning_rate,
+        "learning_rate": _TABLE["learning_rates"][kind] if plan.learning_rate is None else plan.learning_rate,
         "dtype": _mixed_precision(plan.dtype, chosen, kind),
     }
 
@@ -177,20 +176,16 @@ def _make_trainer(
         per_device_eval_batch_size=settings["batch_size"],
         gradient_accumulation_steps=settings["accumulate"],
         learning_rate=settings["learning_rate"],
-        lr_scheduler_type="cosine",
         warmup_steps=steps // 100 + 1,  # as in the authors' code
         fp16=settings["dtype"] == "float16",
         bf16=settings["dtype"] == "bfloat16",
         seed=settings["seed"],
         save_steps=max(1, steps // _CHECKPOINTS),
-        eval_strategy="steps",
         eval_steps=max(1, steps // _CHECKPOINTS),
-        save_total_limit=2,  # a kill can damage the last one
         logging_steps=max(1, steps // 100),
-        remove_unused_columns=False,
         dataloader_pin_memory=device.type == "cuda",
         disable_tqdm=not sys.stderr.isatty(),
-        report_to="none",
+        **_TABLE["trainer"],
     )
     arguments._n_gpu = min(1, arguments.n_gpu)  # the pairs of a batch stay together
     limit = min(MAX_TOKENS, make_probe_tokenizer(tokenizer, model, NSP).limit or MAX_TOKENS)
@@ -240,10 +235,9 @@ class _Trainer(transformers.Trainer):
         for entry in self.state.log_history:
             steps.setdefault(entry["step"], {}).update(entry)
         rows = [(step, *(entry.get(name) for name in columns)) for step, entry in sorted(steps.items())]
-        charts = []
+        charts, line = [], {"color": LIGHT["ink"], "linewidth": 2}
         for place, name in ((1, "loss"), (3, "accuracy on held-out pairs")):
             x, y = zip(*((row[0], row[place]) for row in rows if row[place] is not None), strict=True)
-            line = {"color": LIGHT["ink"], "linewidth": 2}
             charts.append(Chart({"xlabel": "update", "ylabel": name}, curves=[Curve(x, y, line)]))
         out = Path(str(self.args.output_dir)).parent
         write_file(out / "curve.csv", csv_text(("update", *columns), rows))

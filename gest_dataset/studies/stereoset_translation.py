@@ -97,10 +97,9 @@ def translate_stereoset(
         "limit": limit,
         "data_fingerprint": {name: fingerprint_of(name) for name in names.values()},
     }
-    ours: set[str] = set()
-    if (output / RECORD).exists():
-        ours = {CARD, SUMS, RECORD, PROBLEMS_FILE, CORRECTIONS}
-        ours |= {config_name(test, code) for test in TESTS for code in LANGUAGES}
+    ours = {config_name(test, code) for test in TESTS for code in LANGUAGES}
+    ours |= {CARD, SUMS, RECORD, PROBLEMS_FILE, CORRECTIONS}
+    ours = ours if (output / RECORD).exists() else set()
     owner = "a translation of StereoSet"
     check_work_folder(output / RECORD, ours, settings, "gest study translate-stereoset", owner)
     earlier = output / CORRECTIONS
@@ -110,10 +109,8 @@ def translate_stereoset(
     markers = _MARKERS[:1] if is_file(system) else _MARKERS
 
     with folder_lock(output):
-        tests = [
-            _translate_test(test, rows, language, translator, markers, corrected)
-            for test, rows in english.items()
-        ]
+        given = language, translator, markers, corrected
+        tests = [_translate_test(test, rows, *given) for test, rows in english.items()]
         if not any(test.rows for test in tests):
             raise TranslationError(f"No sample could be translated ({tests[0].problems[0]['problem']}).")
         record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
@@ -176,8 +173,7 @@ def _translate_test(
             problem = {"test": test, "id": row["id"], "field": name, "source": row[name], "kind": kind}
             problem |= {"translation": new[name], "problem": f"{kind}{detail}", "correction": ""}
             problem["context"] = new["context"] if name.endswith("_word") else ""
-            problem["left_out"] = "yes" if PROBLEMS[kind] else "no"
-            problems.append(problem)
+            problems.append(problem | {"left_out": "yes" if PROBLEMS[kind] else "no"})
         if not any(PROBLEMS[kind] for _, kind, _ in findings):
             translated.append(new)
     by_kind = Counter(kind for _, kind in {(problem["id"], problem["kind"]) for problem in problems})
@@ -265,15 +261,13 @@ def _write_folder(
     system = record["settings"]["system"]
     counts = {done.test: done.counts for done in tests}
     write_json(out / RECORD, record | {"tests": counts})
-    problems = [problem for done in tests for problem in done.problems]
-    rows = [[problem[name] for name in _COLUMNS] for problem in problems]
+    rows = [[problem[name] for name in _COLUMNS] for done in tests for problem in done.problems]
     write_file(out / PROBLEMS_FILE, csv_text(_COLUMNS, rows))
     if corrections:
         cells = [(*key, text) for key, text in corrections.items()]
         write_file(out / CORRECTIONS, csv_text((*_KEYS, "correction"), cells))
     configs, infos = [], []
-    with_rows = [done for done in tests if done.rows]
-    for done in with_rows:
+    for done in (done for done in tests if done.rows):
         name = config_name(done.test, language)
         data = datasets.Dataset.from_list(done.rows, features=features_of(FIELDS[done.test]))
         path = write_config(out, name, data.data.table)

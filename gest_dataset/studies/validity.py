@@ -46,8 +46,6 @@ LEAST_MODELS = 4  # for an interval: Fisher's z needs more than three
 MEAN, SUM = "mean", "sum"
 _GEST_CONFIGS = ("en_1_0", "en")  # in order of preference
 COLUMNS = ["model", "config", "g_s", "g_s_published", "strengths", MEAN, SUM]
-
-
 _HEADLINES = {MASCULINE_RATE.name: "f_s", ENTITY_GENDER.name: "delta_s"}
 _ALIASES = {"aws": "amazon"}  # names of one system in WinoMT and GEST
 
@@ -73,14 +71,11 @@ def validity(runs: Runs = (), released: str | Path | None = None, translators: b
     for name, run in zip(model_names(used), used, strict=True):
         by_model.setdefault(name, {})[run.manifest.config] = run
     rates = pd.DataFrame(rates_of_models(by_model) + of_authors, columns=COLUMNS)
-    notes = [
-        *files.notes,
-        *(
-            f"{name} is left out: it has no run on {'WinoBias' if {*members} & {*_GEST_CONFIGS} else 'GEST'}."
-            for name, members in by_model.items()
-            if name not in set(rates["model"])
-        ),
-    ]
+    alone = {name: members for name, members in by_model.items() if name not in set(rates["model"])}
+    notes = [*files.notes]
+    for name, members in alone.items():
+        lacking = "WinoBias" if {*members} & {*_GEST_CONFIGS} else "GEST"
+        notes.append(f"{name} is left out: it has no run on {lacking}.")
     if rates.empty:
         raise missing_runs("validity", *notes)
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
@@ -108,10 +103,8 @@ def _translators(runs: Runs) -> Study:
     notes = [f"{name} is left out: it has a run with {number} only." for name, number in alone]
     if not rows:
         raise missing_runs("translators", *notes)
-    values = pd.DataFrame(
-        [(system, f_s.value, delta_s.value) for system, _, f_s, delta_s in rows],
-        columns=["system", *_HEADLINES],
-    )
+    numbers = [(system, f_s.value, delta_s.value) for system, _, f_s, delta_s in rows]
+    values = pd.DataFrame(numbers, columns=["system", *_HEADLINES])
     groups = {"pairs of system and language": values, "means of systems": values.groupby("system").mean()}
     correlations: list[Row] = []
     for name, part in groups.items():
@@ -156,10 +149,9 @@ def released_rates(files: Released) -> list[tuple[Any, ...]]:
     for row in files.winobias:
         if row["model"] in files.gest:
             scores = files.gest[row["model"]]
-            rate = Estimate(math.exp(row["male"] - row["female"]), math.nan, math.nan)
-            both = rate, Estimate(math.nan, math.nan, math.nan)
-            g_s = estimate_g_s(scores)
-            rows.append((f"{row['model']} (authors)", row["config"], g_s, *_rates_of_scores(scores), *both))
+            both = Estimate(math.exp(row["male"] - row["female"]), math.nan, math.nan), Estimate.exact(None)
+            rates = estimate_g_s(scores), *_rates_of_scores(scores), *both
+            rows.append((f"{row['model']} (authors)", row["config"], *rates))
     if missing := {row["model"]: None for row in files.winobias if row["model"] not in files.gest}:
         files.notes.append(f"Left out, without scores on GEST: {', '.join(missing)}.")
     return rows
@@ -167,11 +159,8 @@ def released_rates(files: Released) -> list[tuple[Any, ...]]:
 
 def count_pronouns(config: str) -> dict[str, int]:
     """The number of pronouns of each sentence of a WinoBias config."""
-    rows = rows_of(config)
-    return {
-        name: len(differing_words(masculine, feminine) or ())
-        for name, masculine, feminine in zip(rows["id"], rows["masculine"], rows["feminine"], strict=True)
-    }
+    rows = rows_of(config).to_list()
+    return {row["id"]: len(differing_words(row["masculine"], row["feminine"]) or ()) for row in rows}
 
 
 def winobias_g_s(run: Run, how: str) -> Estimate:
@@ -198,12 +187,11 @@ def correlate(first: ArrayLike, second: ArrayLike) -> tuple[Estimate, float]:
     pairs = np.array([first, second], dtype=float)
     pairs = pairs[:, np.isfinite(pairs).all(axis=0)]
     if pairs.shape[1] < 3 or (np.ptp(pairs, axis=1) == 0).any():
-        return Estimate(math.nan, math.nan, math.nan), math.nan
+        return Estimate.exact(None), math.nan
     result = stats.pearsonr(*pairs)
-    r = float(result.statistic)
     if pairs.shape[1] < LEAST_MODELS:
-        return Estimate(r, math.nan, math.nan), math.nan
-    return Estimate(r, *map(float, result.confidence_interval(LEVEL))), float(result.pvalue)
+        return Estimate(float(result.statistic), math.nan, math.nan), math.nan
+    return Estimate(float(result.statistic), *result.confidence_interval(LEVEL)), float(result.pvalue)
 
 
 def _correlations(rates: pd.DataFrame) -> tuple[Table, Table]:

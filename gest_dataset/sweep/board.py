@@ -5,7 +5,6 @@ SITE/board.csv           all numbers, one per line, also of single stereotypes a
 SITE/items.parquet       the scores of single samples of the runs
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,24 +50,16 @@ def write_board(suite: Suite, output: Path, site: Path) -> int:
     runs = label_runs(find_runs([output / RUNS]) if (output / RUNS).exists() else [])
     rows = [row for run in runs for row in _run_rows(run)] + list(_published_rows())
     rows = [dict.fromkeys(COLUMNS, "") | facts.get(row["model"], {}) | row for row in rows]
-    lines = [[row[name] for name in COLUMNS] for row in rows]
-    frame = pd.DataFrame(lines, columns=[*COLUMNS])
-    for name in COLUMNS:
-        frame[name] = pd.to_numeric(frame[name]) if COLUMNS[name] == "number" else frame[name].astype(str)
-    write_file(site / "board.csv", csv_text([*COLUMNS], lines))
+    frame = pd.DataFrame(rows, columns=[*COLUMNS], dtype=object)
+    write_file(site / "board.csv", csv_text([*COLUMNS], frame.to_numpy().tolist()))
+    for name, kind in COLUMNS.items():
+        frame[name] = pd.to_numeric(frame[name]) if kind == "number" else frame[name].astype(str)
     write_parquet(site / "board.parquet", pa.Table.from_pandas(frame, preserve_index=False))
     write_parquet(site / "items.parquet", _items(runs))
-    template = load_template(Path(__file__).with_name("board.html.jinja"))
-    script = Path(__file__).with_name("board.js").read_text(encoding="utf-8")
-    shown = [row for row in rows if row["stereotype"] == ""]
-    page = template.render(
-        title=suite.title,
-        rows=shown,
-        own=OWN,
-        version=__version__,
-        board_script=Markup(script),
-        **page_assets(),
-    )
+    script = Markup(Path(__file__).with_name("board.js").read_text(encoding="utf-8"))
+    values: Row = {"title": suite.title, "own": OWN, "version": __version__, "board_script": script}
+    values["rows"] = [row for row in rows if row["stereotype"] == ""]
+    page = load_template(Path(__file__).with_name("board.html.jinja")).render(values, **page_assets())
     write_file(site / "index.html", page)
     return len(rows)
 
@@ -91,18 +82,15 @@ def _published_rows() -> Iterator[Row]:
             for name, value in row.items():
                 if name not in _NAMES and not isinstance(value, str) and not name.endswith(_ENDS):
                     yield from _numbers(first | {"reference": table["source"]}, name, row)
+    first = {"origin": PUBLISHED, "variant": "ratio scale", "reference": "from the printed q"}
     for one in (*english_models(), *slavic_models()):
-        is_english = isinstance(one.where, int)
-        first = {"origin": PUBLISHED, "model": one.model, "kind": one.kind, "variant": "ratio scale"}
-        first |= {
-            "config": "en_1_0" if is_english else f"{one.where}_pairs",
-            "reference": "from the printed q",
-        }
-        first |= {"language": "en", "template": one.where} if is_english else {"language": one.where}
-        if not is_english:
-            yield first | {"metric": "g_s", "value": one.g_s}
-        if one.spread:
-            yield first | {"metric": EFFECT_SIZE, "value": math.log(one.g_s) / one.spread}
+        place = {"config": f"{one.where}_pairs", "language": one.where}
+        name, value = "g_s", one.g_s
+        if isinstance(one.where, int):  # whose g_s are in the tables
+            place = {"config": "en_1_0", "language": "en", "template": one.where}
+            name, value = EFFECT_SIZE, one.d
+        if value is not None:
+            yield first | place | {"model": one.model, "kind": one.kind, "metric": name, "value": value}
 
 
 def _numbers(first: Row, name: str, row: Mapping[str, Any]) -> Iterator[Row]:
@@ -141,13 +129,10 @@ def _run_rows(run: LabelledRun) -> Iterator[Row]:
                 ends = Estimate.of(part, name)
                 more = {"metric": name, "value": ends.value, "low": ends.low, "high": ends.high}
                 if name == verdict.headline.name and not number:
-                    placebo = part.get("placebo", {})
-                    more |= {f"placebo_{end}": placebo.get(end, "") for end in ("low", "high")}
-                    more |= {
-                        "verdict": verdict.text,
-                        "zone_low": part["zone_low"],
-                        "zone_high": part["zone_high"],
-                    }
+                    more["verdict"] = verdict.text
+                    for end in ("low", "high"):
+                        more[f"zone_{end}"] = part[f"zone_{end}"]
+                        more[f"placebo_{end}"] = part.get("placebo", {}).get(end, "")
                 yield one | more
 
 

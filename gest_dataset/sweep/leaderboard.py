@@ -24,7 +24,7 @@ from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.runs.comparison import Difference, compare_pairs, with_holm
 from gest_dataset.runs.folder import read_run
 from gest_dataset.statistics.comparison import DRAWS
-from gest_dataset.storage import csv_text, write_file
+from gest_dataset.storage import csv_text, read_yaml, write_file
 from gest_dataset.sweep.run import DONE, FAILED, PAGE, RUNS, Cell
 from gest_dataset.version import __version__
 
@@ -32,18 +32,9 @@ from gest_dataset.version import __version__
 MAX_COMPARED = 36
 # Holm multiplies the least possible p-value, 2 / (draws + 1), by the number of pairs
 _DRAWS_PER_PAIR = 80
-_POINTS = ("value", "low", "high", "zone_low", "zone_high")
+_TABLES: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+COLUMNS, _POINTS = _TABLES["leaderboard"], _TABLES["points"]
 _ENDS = {"value": "", "low": "_low", "high": "_high"}  # of a number's names in a result
-_SIZES = ("d", "d_low", "d_high")
-COLUMNS = (
-    *("name", "model", "revision", "config", "template", "status", "metric", *_POINTS, *_SIZES, "verdict"),
-    *("scored", "samples", "limit", "kind", "parameters", "dtype", "device", "seconds"),
-    *("commit", "signature", "reason"),
-)
-_DIFFERENCES = (
-    *("config", "name", "baseline", "templates", "metric", "value", "baseline_value", "difference"),
-    *("low", "high", "ratio", "ratio_low", "ratio_high", "p", "p_holm", "n", "missing"),
-)
 
 Line = dict[str, Any]
 progress = logging.getLogger("gest_dataset.progress")
@@ -61,11 +52,9 @@ def write_leaderboard(
         values = (found.measure, found.a, found.b, found.difference, found.low, found.high, *found.times)
         numbers = (found.p_value, one.p_holm, one.n, one.missing)
         rows.append((one.config, one.run, one.baseline, templates, *values, *numbers))
-    write_file(
-        folder / "leaderboard.csv",
-        csv_text(COLUMNS, ([line.get(name) for name in COLUMNS] for line in lines)),
-    )
-    write_file(folder / "differences.csv", csv_text(_DIFFERENCES, rows))
+    cells_of = ([line.get(name) for name in COLUMNS] for line in lines)
+    write_file(folder / "leaderboard.csv", csv_text(COLUMNS, cells_of))
+    write_file(folder / "differences.csv", csv_text(_TABLES["differences"], rows))
     write_file(folder / PAGE, render_page(title, lines, differences, notes, command))
     return lines
 
@@ -92,7 +81,7 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
         line |= {"metric": head.name, "signature": run.manifest.signature}
         for number, part in {**template_results(result), 0: result}.items():
             numbers = {name: part.get(f"{head.name}{end}") for name, end in _ENDS.items()}
-            numbers |= {name: part.get(name) for name in _SIZES}
+            numbers |= {f"d{end}": part.get(f"d{end}") for end in _ENDS.values()}
             if number:
                 lines.append({**line, "template": str(number), **numbers})
         line |= numbers | {name: result.get(name) for name in ("zone_low", "zone_high", "verdict")}
@@ -104,11 +93,9 @@ def read_lines(cells: Sequence[Cell], folder: Path) -> list[Line]:
 
 def by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:
     """Return the lines of the finished cells of each config."""
-    groups: dict[str, list[Line]] = {}
-    for line in lines:
-        if line["status"] == DONE and not line["template"]:
-            groups.setdefault(line["config"], []).append(line)
-    return groups
+    finished = [line for line in lines if line["status"] == DONE and not line["template"]]
+    configs = dict.fromkeys(line["config"] for line in finished)
+    return {config: [line for line in finished if line["config"] == config] for config in configs}
 
 
 def scores_by_config(lines: Sequence[Line]) -> dict[str, list[Line]]:

@@ -207,10 +207,8 @@ def run_on_ray(jobs: Iterable[Job], work: Work, address: str | None = None) -> I
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"} | os.environ
     ray = import_extra("ray", "ray")
     hint = "Run `ray start --head`, or give --address."
-    with convert_errors(
-        lambda error: ConfigError(f"Cannot connect to Ray ({describe_error(error)}). {hint}")
-    ):
-        folder = Path.cwd()
+    problem, folder = "Cannot connect to Ray", Path.cwd()
+    with convert_errors(lambda error: ConfigError(f"{problem} ({describe_error(error)}). {hint}")):
         os.chdir(sysconfig.get_path("stdlib"))  # Ray's workers import modules from the current folder
         try:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
@@ -224,9 +222,7 @@ def run_on_ray(jobs: Iterable[Job], work: Work, address: str | None = None) -> I
 
 def _run_tasks(ray: Any, jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]]:
     given = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
-    environment = {
-        name: os.path.realpath(value) if Path(value).exists() else value for name, value in given.items()
-    }
+    paths = {name: os.path.realpath(value) for name, value in given.items() if Path(value).exists()}
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
     def submit(job: Job) -> Any:
@@ -242,7 +238,7 @@ def _run_tasks(ray: Any, jobs: Iterable[Job], work: Work) -> Iterator[list[Cell]
             max_retries=_RETRIES,
             name=f"gest sweep: {model.name}",
         )
-        return task.remote(work, job, "cuda" if needs["GPU"] else "cpu", environment, __version__)
+        return task.remote(work, job, "cuda" if needs["GPU"] else "cpu", given | paths, __version__)
 
     pending = {submit(job): job for job in jobs}
     while pending:
@@ -267,12 +263,10 @@ def resources(model: SuiteModel, has_gpus: bool) -> dict[str, float]:
     return {"CPU": model.cpus, "GPU": 0 if model.endpoint else gpus, "memory": int(model.memory)}
 
 
-def _run_on_worker(
-    work: Work, job: Job, device: str, environment: Mapping[str, str], version: str
-) -> list[Cell]:
+def _run_on_worker(work: Work, job: Job, device: str, paths: Mapping[str, str], version: str) -> list[Cell]:
     if version != __version__:
         raise ConfigError(f"This worker has gest-dataset {__version__}, the sweep uses {version}.")
-    os.environ.update(environment)
+    os.environ.update(paths)
     return work(job, device)
 
 
@@ -288,10 +282,10 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
     arrays: dict[tuple[str, ...], list[int]] = {}
     for job in jobs_of(list_cells(suite, folder)):
         model = job[0].model
-        resources = [f"--cpus-per-task={model.cpus}"]
-        resources += [f"--gres=gpu:{model.gpus}"] if model.gpus else []
-        resources += [f"--mem={-(-int(model.memory) // 2**20)}M"] if model.memory else []
-        arrays.setdefault(tuple(resources), []).append(suite.models.index(model))
+        needs = [f"--cpus-per-task={model.cpus}"]
+        needs += [f"--gres=gpu:{model.gpus}"] if model.gpus else []
+        needs += [f"--mem={-(-int(model.memory) // 2**20)}M"] if model.memory else []
+        arrays.setdefault(tuple(needs), []).append(suite.models.index(model))
     # with -m, Python would import modules from the folder in which the job starts
     start = "import sys; del sys.path[0]; from gest_dataset.cli import main; main()"
     python = [sys.executable, "-c", start]
@@ -304,16 +298,10 @@ def submit_to_slurm(suite: Suite, suite_file: Path, output: Path) -> list[str]:
     logs.mkdir(parents=True, exist_ok=True)
     text = template.render(command=shlex.join([*command, "--output", str(folder)]))
     write_file(script, f"{text}\n")
-    ids = [
-        _sbatch(
-            f"--array={','.join(map(str, tasks))}",
-            f"--output={logs}/%A_%a.log",
-            *common,
-            *resources,
-            str(script),
-        )
-        for resources, tasks in arrays.items()
-    ]
+    ids = []
+    for resources, tasks in arrays.items():
+        own = (f"--array={','.join(map(str, tasks))}", f"--output={logs}/%A_%a.log")
+        ids.append(_sbatch(*own, *common, *resources, str(script)))
     after = [f"--dependency=afterany:{':'.join(ids)}"] if ids else []
     return [*ids, _sbatch(*after, f"--output={logs}/leaderboard.log", *common, str(script))]
 

@@ -18,20 +18,13 @@ from gest_dataset.models.base import Settings
 from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.served.client import normalize_address
 from gest_dataset.runs.folder import default_folder
-from gest_dataset.storage import parse_yaml, read_bytes
+from gest_dataset.storage import parse_yaml, read_bytes, read_yaml
 
 PAPERS = Path(__file__).parent / "papers"
 _BOARD = PAPERS.with_name("published.yaml")
 _CONSENT = "trust_remote_code"  # comes from the command line only
-# Keys that apply only to a loaded model, and only to a served one
-LOADED_ONLY = (
-    *("revisions", "checkpoints", "adapters", "gpus", "memory"),
-    *("dtype", "quantization", "batch_tokens", "null", _CONSENT),
-)
-_SERVED_ONLY = ("tokenizer", "connections")
-# Fields of a model that a suite cannot set, and the YAML types of keys that have another type in Python
-_DERIVED = ("name", "revision", "step", "adapter", "device", "device_map", "plan", _CONSENT)
-_TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}
+_KEYS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+_TYPES = {"templates": str | list[int] | None, "rules": str | list[str]}  # in YAML, if Python's differ
 
 
 class Problems(defaultdict[str, list[str]]):
@@ -126,8 +119,8 @@ def read_suite(path: Path, trust_remote_code: bool = False) -> Suite:
 
 def parse_suite(content: Mapping[str, Any], name: str, trust_remote_code: bool = False) -> Suite:
     """Parse the content of a suite file, or raise one error that lists all problems in it."""
-    keys = {key: value for key, value in get_type_hints(SuiteModel).items() if key not in _DERIVED}
-    keys |= _TYPES
+    hints = get_type_hints(SuiteModel) | _TYPES
+    keys = {key: value for key, value in hints.items() if key not in _KEYS["derived"]}
     problems = Problems(list)
     models: list[SuiteModel] = []
     with problems.collect("the suite"):
@@ -164,7 +157,7 @@ def _check_keys(content: Mapping[Any, Any], types: Mapping[str, Any]) -> None:
 def _expand(own: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[SuiteModel]:
     """Return one model for each revision, checkpoint or adapter of an entry."""
     entry = {**defaults, **own}
-    unused = LOADED_ONLY if "endpoint" in entry else _SERVED_ONLY
+    unused = _KEYS["loaded_only" if "endpoint" in entry else "served_only"]
     if wrong := [key for key in unused if key in own]:
         kind = "a served model" if "endpoint" in entry else "a model without `endpoint`"
         raise ConfigError(f"{kind} does not take {', '.join(wrong)}")

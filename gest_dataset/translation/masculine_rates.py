@@ -116,14 +116,12 @@ def prepare(
     is_published, given = system.startswith(PUBLISHED), data
     if is_published:
         data = f"{language if data == 'en' else data}_translations"
-    offered = (
-        list(dict.fromkeys(_published(data, language)["system"])) if data in CONFIGS and is_published else []
-    )
-    if is_published and system.removeprefix(PUBLISHED) not in offered:
-        raise UnsupportedLanguageError(
-            f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
-            f"available systems: {', '.join(offered) or 'none'}."
-        )
+        offered = [*dict.fromkeys(_published(data, language)["system"])] if data in CONFIGS else []
+        if system.removeprefix(PUBLISHED) not in offered:
+            raise UnsupportedLanguageError(
+                f"There are no published translations by {system!r} to {LANGUAGES[language].name}; "
+                f"available systems: {', '.join(offered) or 'none'}."
+            )
     path = sentences.text_file(system.replace("{language}", language))
     detector = GenderDetector(language, parser, parser_model, cache)
     translator, lines, identity = None, None, (system, "", "")
@@ -172,13 +170,10 @@ class MasculineRates(RunResult):
         accuracy = ACCURACY.get(self.metadata["language"])
         if accuracy is None:  # rules that a user has added
             return result
-        largest = {
-            f"{gender}_as_{other}": max_error_rate(accuracy[f"{gender}_as_{other}"], accuracy[gender])
-            for gender, other in (("male", "female"), ("female", "male"), ("neutral", "gendered"))
-        }
+        errors = {"male_as_female": "male", "female_as_male": "female", "neutral_as_gendered": "neutral"}
+        largest = {error: max_error_rate(accuracy[error], accuracy[one]) for error, one in errors.items()}
         result |= detector_bounds(genders, stereotypes, **largest)
-        number = accuracy["male"] + accuracy["female"] + accuracy["neutral"]
-        return result | {"detector": {**largest, "n": number}}
+        return result | {"detector": {**largest, "n": sum(accuracy[one] for one in errors.values())}}
 
     @property
     def skipped(self) -> pa.Table:
@@ -270,15 +265,14 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
     if experiment.is_gest:
         texts = [sample.translation for sample in samples if not sample.problem]
         detections = iter(experiment.detector.genders(texts))
-        rows = []
-        for sample in samples:
-            detection = Detection(UNKNOWN, problem=sample.problem) if sample.problem else next(detections)
-            rows.append(asdict(sample) | asdict(detection))
+        found = [
+            Detection(UNKNOWN, problem=one.problem) if one.problem else next(detections) for one in samples
+        ]
+        rows = [asdict(sample) | asdict(one) for sample, one in zip(samples, found, strict=True)]
         table = pa.Table.from_pylist(rows, schema=_SCHEMA)
-        facts = {"convention": convention, "conflicts": sum(row["conflict"] for row in rows)}
+        facts = {"convention": convention, "conflicts": sum(one.conflict for one in found)}
     else:
         table, facts = entity_genders.read_genders(samples, experiment.data, experiment.detector), {}
-    problems = table["problem"].to_pylist()
     metadata = {
         "measure": MASCULINE_RATE.name if experiment.is_gest else ENTITY_GENDER.name,
         **{name: value for name, value in experiment.settings.items() if name != "data"},
@@ -286,7 +280,7 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
         **facts,
         "samples": len(table),
         "known": len(table) - table["gender"].to_pylist().count(UNKNOWN),
-        "problems": dict(Counter(filter(None, problems))),
+        "problems": dict(Counter(filter(None, table["problem"].to_pylist()))),
         "seconds": perf_counter() - start,
         "gest_dataset": __version__,
     }

@@ -27,19 +27,13 @@ SCRIPT = Path(__file__).with_name("worker.py")
 _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
 _UDPIPE_BATCH = 64
 _TEXTS_PER_WORKER = 200  # fewer texts are not worth another process
-# LINDAT's repository, handle 11234/1-3131: the address of its present software and the older one
-_REPOSITORIES = (
-    "https://lindat.mff.cuni.cz/repository/server/api/core/bitstreams/handle/11234/1-3131",
-    "https://lindat.mff.cuni.cz/repository/xmlui/bitstream/handle/11234/1-3131",
-)
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+_REPOSITORIES: list[str] = _TABLE["repositories"]
 _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
-VERSION = "1.1.2"  # of Trankit
 EMBEDDING = "xlm-roberta-base"
-# Trankit and the versions that it works with; its torch has no wheels for later versions of Python
-PACKAGES = [f"trankit=={VERSION}", "torch==2.0.1", "transformers==4.40.2", "adapters==0.2.2"]
-PACKAGES += ["huggingface_hub==0.23.4", "numpy==1.26.4"]
-_PYTHONS = ("python3.11", "python3.10")
+PACKAGES: list[str] = _TABLE["packages"]
+VERSION = PACKAGES[0].partition("==")[2]  # of Trankit
 _TRANKIT_BATCH = 16  # Trankit parses one text at a time: a batch sets how often parses are cached
 
 
@@ -94,9 +88,10 @@ def trankit_environment() -> Path:
 
 def install_trankit(confirm: Callable[[str], object]) -> None:
     """Make an environment for Trankit; `confirm` is told what that downloads and where, and may raise."""
-    python = next(filter(None, map(shutil.which, _PYTHONS)), None)
+    names = _TABLE["pythons"]
+    python = next(filter(None, map(shutil.which, names)), None)
     if python is None:
-        raise ConfigError(f"Trankit needs {' or '.join(_PYTHONS)}, and neither is on the PATH. Install one.")
+        raise ConfigError(f"Trankit needs {' or '.join(names)}, and neither is on the PATH. Install one.")
     folder = trankit_environment()
     confirm(
         f"This makes the environment {folder} with {python} and installs {', '.join(PACKAGES)} from PyPI "
