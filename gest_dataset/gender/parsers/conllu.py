@@ -1,6 +1,5 @@
 """The interface of parsers, their format CoNLL-U, and the parser that reads a file of it."""
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from gest_dataset.errors import ConfigError, DataError, GestError
 from gest_dataset.gender.tokens import Token, Tree
-from gest_dataset.storage import read_bytes
+from gest_dataset.storage import read_bytes, sha256
 
 _COLUMNS = 10
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -89,8 +88,7 @@ def open_parser(language: str, model: Path | None) -> Parser:
     def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
         yield {text: parses[normalized(text)] for text in texts if normalized(text) in parses}
 
-    digest = hashlib.sha256(model.read_bytes()).hexdigest()
-    return Parser(f"conllu {model.name} {digest}", parse, cached=False)
+    return Parser(f"conllu {model.name} {sha256(model.read_bytes())}", parse, cached=False)
 
 
 def normalized(text: str) -> str:
