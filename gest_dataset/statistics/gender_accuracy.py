@@ -197,7 +197,7 @@ def _without_unknown(counts: Floats, cells: Ints) -> Floats:
     wrong = np.where(stated == 0, 1, 0)
     labels = [np.array(case)[stated] for case in itertools.product(range(3), repeat=3)]
     labels += [np.where(status == right, stated, wrong) for right in (0, 1)]
-    return counts * [1, 1, 1, 0] + np.eye(4)[np.array(labels)] * counts[:, 3:]
+    return np.asarray(counts * [1, 1, 1, 0] + np.eye(4)[np.array(labels)] * counts[:, 3:])
 
 
 def _permutation_p(hits: Bools, stated: Ints, statuses: Ints, entities: Ints, draws: int, seed: int) -> float:
