@@ -73,8 +73,8 @@ def control_bias(
     `predictions` are rows of ln p of the keyword: original stereotype, original anti-stereotype, control
     stereotype, control anti-stereotype (None for sets without keywords). `cs` are rows of CrowS-Pairs scores,
     original and control; rows of None are left out, and `n_cs` counts the others. `f_prefix` has one number
-    or None in each row. Means are logarithms to
-    `log_base`. Samples of a unit (copies of an original pair) are resampled together.
+    or None in each row. Means are logarithms to `log_base`. Samples of a unit (copies of an original pair)
+    are resampled together.
     """
     unit_length = checks.log_of_base(log_base)
     inputs = {name: rows for name, rows in (("predictions", predictions), ("cs", cs)) if rows is not None}

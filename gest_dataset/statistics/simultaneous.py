@@ -5,10 +5,8 @@ bootstrap draws of the largest |t*| (max-t: Romano and Wolf, 2005, Econometrica 
 few degrees of freedom for the bootstrap, c is Student's t of each at Sidak's level, 0.95^(1/k), which is
 exact for independent statistics and conservative otherwise.
 
-Ranks are bounded by the significant pairwise differences: with simultaneous intervals of all of them, rank j
-lies above each k that is significantly lower and below each k that is significantly higher (Mogstad, Romano,
-Shaikh and Wilhelm, 2024, Review of Economic Studies 91). In 95 % of cases no rank interval misses its true
-rank.
+Ranks are bounded by the pairwise differences that are significant simultaneously (Mogstad, Romano, Shaikh and
+Wilhelm, 2024, Review of Economic Studies 91). In 95 % of cases no rank interval misses its true rank.
 """
 
 import math
