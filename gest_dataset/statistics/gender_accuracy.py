@@ -83,8 +83,7 @@ def gender_accuracy(
     hits = (labels == stated) | ((labels == 3) & (wrong_references is not None))
 
     cells, strata = np.unique(3 * stated + statuses, return_inverse=True)
-    counts = np.zeros((len(cells), 4))
-    np.add.at(counts, (strata, labels), 1)
+    counts = np.bincount(4 * strata + labels, minlength=4 * len(cells)).reshape(-1, 4).astype(float)
     functions = _functions(cells, counts.sum(axis=1), wrong_references is not None, genders is not None)
     intervals = _intervals(np.eye(4)[labels], strata, entities, pairs, draws, seed)
     cases = _without_unknown(counts, cells) / counts.sum(axis=1, keepdims=True)
@@ -102,10 +101,9 @@ def gender_accuracy(
     result |= proportion("unknown", labels == 3, entities)
     entity = np.arange(number) if entities is None else entities
     result["delta_s_permutation_p"] = _permutation_p(hits, stated, statuses, entity, draws, seed)
-    confusion = np.zeros((3, 4), dtype=int)
-    np.add.at(confusion, (stated, labels), 1)
+    confusion = np.bincount(4 * stated + labels, minlength=12).reshape(3, 4).tolist()
     sizes = np.bincount(statuses, minlength=3).tolist()
-    return result | {"n": number, "n_pro": sizes[0], "n_anti": sizes[1], "confusion": confusion.tolist()}
+    return result | {"n": number, "n_pro": sizes[0], "n_anti": sizes[1], "confusion": confusion}
 
 
 def _words_of_one_reference(texts: Sequence[str], right: Sequence[str], wrong: Sequence[str]) -> Bools:
@@ -197,7 +195,7 @@ def _without_unknown(counts: Floats, cells: Ints) -> Floats:
     wrong = np.where(stated == 0, 1, 0)
     labels = [np.array(case)[stated] for case in itertools.product(range(3), repeat=3)]
     labels += [np.where(status == right, stated, wrong) for right in (0, 1)]
-    return counts * [1, 1, 1, 0] + np.eye(4)[np.array(labels)] * counts[:, 3:]
+    return np.asarray(counts * [1, 1, 1, 0] + np.eye(4)[np.array(labels)] * counts[:, 3:])
 
 
 def _permutation_p(hits: Bools, stated: Ints, statuses: Ints, entities: Ints, draws: int, seed: int) -> float:
