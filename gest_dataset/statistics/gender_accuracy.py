@@ -26,20 +26,13 @@ import math
 import string
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    Interval,
-    Resamples,
-    SmoothFunction,
-    interval_entries,
-    resample,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import Interval, SmoothFunction, interval_entries, resample
 from gest_dataset.statistics.checks import Bools, Floats, Ints
 from gest_dataset.statistics.proportions import proportion
 
@@ -58,8 +51,8 @@ def gender_accuracy(
     units: Sequence[Hashable] | None = None,
     templates: Sequence[Hashable] | None = None,
     *,
-    draws: int = DRAWS,
-    seed: int = SEED,
+    draws: int = bootstrap.DRAWS,
+    seed: int = bootstrap.SEED,
 ) -> dict[str, Any]:
     """Accuracy, F1, delta_g and delta_s, as shares; `units` are the entities.
 
@@ -168,14 +161,11 @@ def _intervals(
     columns: Floats, strata: Ints, entities: Ints | None, templates: Ints | None, draws: int, seed: int
 ) -> Callable[[SmoothFunction], Interval]:
     """A function that gives intervals over entities, widened for templates that several of them share."""
-
-    def by(units: Ints | None, draws: int = 0) -> Resamples:
-        return resample(columns, strata, int(strata.max()) + 1, units, draws, seed)
-
-    main = by(templates if entities is None else entities, draws)
+    by = partial(resample, columns, strata, int(strata.max()) + 1, seed=seed)
+    main = by(templates if entities is None else entities, draws=draws)
     crossed = []
     if entities is not None and templates is not None:
-        crossed = [by(templates), by(entities * len(templates) + templates)]
+        crossed = [by(units, draws=0) for units in (templates, entities * len(templates) + templates)]
 
     def interval(function: SmoothFunction) -> Interval:
         found, variance = main.interval(function), main.variance(function)

@@ -72,13 +72,10 @@ def _connect_google(language: str, source: str) -> Send:
     if key := os.environ.get("GOOGLE_API_KEY", "").strip():
         credentials = import_extra("google.auth.api_key", "translate").Credentials(key)
     server = os.environ.get("GOOGLE_TRANSLATE_ENDPOINT")
-    options = {"api_endpoint": server} if server else None
-    client = api.Client(credentials=credentials, client_options=options)
+    client = api.Client(credentials=credentials, client_options={"api_endpoint": server} if server else None)
     # the default format, HTML, would escape apostrophes
-    request = partial(client.translate, source_language=source, format_="text", model="nmt")
-    return lambda texts: [
-        answer["translatedText"] for answer in request(list(texts), target_language=language)
-    ]
+    options = {"source_language": source, "target_language": language, "format_": "text", "model": "nmt"}
+    return lambda texts: [answer["translatedText"] for answer in client.translate(list(texts), **options)]
 
 
 def _connect_amazon(language: str, source: str) -> Send:
