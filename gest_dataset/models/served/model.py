@@ -230,7 +230,7 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
     message = f"The tokenizer {name!r} cannot be loaded: "
     with convert_errors(lambda error: ModelError(f"{message}{describe_error(error)}\n{advice}")):
         file = gguf_path(name)
-        options = {} if file is None else {"gguf_file": file.name}
+        options: dict[str, Any] = {} if file is None else {"gguf_file": file.name}
         tokenizer = from_pretrained(AutoTokenizer, name if file is None else file.parent, **options)
         tokenizer("")  # turns off truncation and padding
     for text in (*filter(None, TEXTS), *_MORE_TEXTS):
