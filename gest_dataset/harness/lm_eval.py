@@ -73,8 +73,8 @@ def write_tasks(
     source = "gest" if data is None else str(data.resolve())
     tasks: list[tuple[str, str, str]] = []
     files: dict[str, dict[str, Any]] = {}
-    for measure, names in by_measure.items():
-        group = f"gest_{measure}" if measure in _GROUPS and names[1:] else ""
+    for measured, names in by_measure.items():
+        group = f"gest_{measured}" if measured in _GROUPS and names[1:] else ""
         tasks += [(task_name(config), config, group) for config in names]
         if group:
             files[group] = {"members": [task_name(config) for config in names]}

@@ -23,6 +23,7 @@ from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.agreement import nominal_alpha
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
+_GROUPS = ("first_annotator", "creator")
 _OWN = ["own gender, strongly", "own gender", "neutral", "opposite", "opposite, strongly"]
 
 
@@ -40,9 +41,7 @@ def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
     annotations = rows_of("annotations")
     votes = add_sides(annotations)
     groups = {"all": votes}
-    groups |= {
-        f"{by} {name}": part for by in ("first_annotator", "creator") for name, part in votes.groupby(by)
-    }
+    groups |= {f"{by} {name}": part for by in _GROUPS for name, part in votes.groupby(by)}
     alphas = [(name, *_alpha(part)) for name, part in groups.items()]
     votes["own"] = pd.Categorical.from_codes(2 - votes["own"], _OWN)
     for name in ("match_vote", "verdict"):
