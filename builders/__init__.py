@@ -83,7 +83,6 @@ _DAMAGED: dict[str, str] = {}  # custom config -> error message
 
 
 def metadata_digest(metadata: dict[str, Any]) -> str:
-    """A hash of the metadata of a config."""
     return hashlib.sha256(json.dumps(metadata, sort_keys=True).encode()).hexdigest()
 
 
@@ -124,7 +123,6 @@ def _read_custom_rows(
 
 
 def refresh() -> None:
-    """Load the custom configs again."""
     custom, damaged = added_data.read_all(FOLDER, _custom_config)
     custom = dict(sorted(custom.items(), key=lambda item: (item[1].family.name, item[0])))
     for table in (CONFIGS, GROUPS, _DAMAGED):

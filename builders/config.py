@@ -1,9 +1,7 @@
 """What a config is: its name and description, its upstream files, and the function that reads its rows."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from configparser import RawConfigParser
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -25,7 +23,7 @@ _PACKAGE_LICENCE = "Apache-2.0"
 
 @dataclass(frozen=True)
 class Family:
-    """A dataset with one or more configs; its texts (`families.ini`) are a section of the dataset card.
+    """A dataset with one or more configs; its texts (`families.yaml`) are a section of the dataset card.
 
     The last three go to the header of the card, in the Hub's terms, and may be empty.
     """
@@ -45,12 +43,9 @@ def _read_families() -> dict[str, Family]:
     folder = Path(__file__).parent
     entries = (folder / "papers.bib").read_text(encoding="utf-8").strip().split("\n\n")
     papers = {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entries}
-    parser = RawConfigParser()
-    parser.read(folder / "families.ini", encoding="utf-8")
     families = {}
-    for name in parser.sections():
-        texts = {key: re.sub(r"\s+", " ", text) for key, text in parser[name].items()}
-        citation = "\n\n".join(papers[key] for key in texts.pop("papers").split())
+    for name, texts in read_yaml(folder / "families.yaml").items():
+        citation = "\n\n".join(papers[key] for key in texts.pop("papers"))
         families[name] = Family(name, citation=citation, **texts)
     return families
 
@@ -63,14 +58,13 @@ class Field:
     """A column: its description in Markdown and its type."""
 
     meaning: str
-    feature: Any = field(default_factory=lambda: STRING)
+    feature: Any
 
 
 Fields = Mapping[str, Field]
 
 
 def features_of(fields: Fields) -> Features:
-    """The types of the fields as `datasets` features."""
     return Features({name: field.feature for name, field in fields.items()})
 
 
@@ -109,12 +103,10 @@ class Config:
     custom: CustomData | None = None
 
     def read(self, files: Mapping[str, File], dropped: Dropped) -> Iterator[Row]:
-        """The rows, from the files by key."""
         return self.reader([self.embedded] if self.embedded else list(files.values()), dropped)
 
     @property
     def features(self) -> Features:
-        """The types of the fields."""
         return features_of(self.fields)
 
     @property
@@ -122,7 +114,8 @@ class Config:
         """The licence of the upstream files, of the package's own file, or of the user's file."""
         if self.custom is not None:
             return self.custom.licence
-        return _PACKAGE_LICENCE if self.embedded else sources.licences(self.sources)
+        licences = dict.fromkeys(sources.find_source(key).licence for key in self.sources)
+        return _PACKAGE_LICENCE if self.embedded else ", ".join(licences)
 
 
 def _feature(kind: Any) -> Any:

@@ -22,7 +22,6 @@ NOT_VALIDATED = "not validated: do not report results on them"
 
 
 def demo_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield English sentences with the fields of the config `en`."""
     for row, (_, line) in enumerate(read_lines(files[0])):
         record = json.loads(line)
         yield sentence_row(f"demo-{row:03d}", record["sentence"], record["stereotype"])
@@ -38,7 +37,6 @@ def demo_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 def demo_controls(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield gender quadruplets with the fields of `stereoset_control_gender`."""
     for row, (number, line) in enumerate(read_lines(files[0])):
         sample_id = f"demo-control-{row:03d}"
         yield quadruplet(sample_id, sample_id, "gender", json.loads(line), files[0], number)

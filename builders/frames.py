@@ -16,6 +16,7 @@ import regex
 from gest_dataset.builders.config import File
 from gest_dataset.builders.reading import read_text
 from gest_dataset.errors import ConfigError
+from gest_dataset.storage import read_yaml
 
 _FOLDER = "JacquelineRowe/EuroGEST/evaluate_models/configs"
 SCAFFOLDS, MARKS, CODES = (
@@ -23,9 +24,7 @@ SCAFFOLDS, MARKS, CODES = (
 )
 # Kind of speaker -> the masculine and the feminine entry of EuroGEST's scaffolds
 KINDS = {"pronoun": ("he said", "she said"), "noun": ("the man said", "the woman said")}
-_BUILT_IN: dict[str, list[dict[str, Any]]] = json.loads(
-    Path(__file__).with_name("frames.json").read_text(encoding="utf-8")
-)
+_BUILT_IN: dict[str, list[dict[str, Any]]] = read_yaml(Path(__file__).with_name("frames.json"))
 _CYRILLIC = regex.compile(r"\p{Cyrillic}")
 # Stripped from a sentence before it is quoted; an apostrophe may belong to its last word
 _EDGES = ' \t\n\u00a0.,;:!?…"“”„‟«»‹›–—-'

@@ -22,7 +22,6 @@ def stereotype_cells(number: int) -> Row:
 
 
 def sentence_row(name: str, sentence: str, number: int) -> Row:
-    """A row for a sentence and the number of its stereotype."""
     return {"id": name, "sentence": sentence, **stereotype_cells(number)}
 
 
@@ -32,7 +31,6 @@ def ids_by_text(sentences: Iterable[Row]) -> dict[tuple[str, int], str]:
 
 
 def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the sentences of one release."""
     (file,) = files
     for row, (line, cells) in enumerate(read_csv(file)):
         if not cells["sentence"].strip():
@@ -42,7 +40,6 @@ def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 def read_stereotypes(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the 16 stereotypes."""
     yield from json.loads(read_text(files[0]))
 
 

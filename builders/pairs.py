@@ -5,7 +5,6 @@ and the two forms of that word start with the same letter. Users may allow more 
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from gest_dataset.builders.reading import read_csv, stereotype_id
 from gest_dataset.builders.words import composed, core, differing_words, same
 from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.storage import read_yaml
 
 _SYSTEMS = {"AmazonTranslate": "amazon", "DeepL": "deepl", "GoogleTranslate": "google", "NLLB": "nllb"}
 
@@ -144,4 +144,4 @@ def read_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
 
 
 # Table 7 of the paper: the number of pairs by system, before pairs of several systems are merged
-YIELDS = json.loads(Path(__file__).with_name("pair_yields.json").read_text(encoding="utf-8"))
+YIELDS = read_yaml(Path(__file__).with_name("pair_yields.json"))

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from gest_dataset.builders.config import Dropped, File, Files, Row
 from gest_dataset.builders.gest import read_sentences, stereotype_cells
@@ -92,7 +93,6 @@ def _read_columns(files: Files) -> tuple[list[Row], dict[tuple[str, int], list[f
 
 
 def read_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the score of each model, template and sentence."""
     sentences, columns = _read_columns(files)
     for (model, template), ratios in columns.items():
         for sentence, ratio in zip(sentences, ratios, strict=True):
@@ -131,13 +131,10 @@ def read_winobias_means(file: File, problems: list[str] | None = None) -> Iterat
 
 
 def read_winobias_scores(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the released means on WinoBias."""
-    (file,) = files
-    return read_winobias_means(file)
+    return read_winobias_means(files[0])
 
 
 def read_item_quality(files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the quality of each sentence according to the released scores."""
     sentences, columns = _read_columns(files)
     models = list(dict.fromkeys(model for model, _ in columns))
     scores = np.array(
@@ -165,19 +162,12 @@ def read_item_quality(files: Files, dropped: Dropped) -> Iterator[Row]:
 
 def standardise(scores: np.ndarray, stereotypes: Sequence[int]) -> np.ndarray:
     """z [models, sentences] of the mean ln ratios of models, as the module's docstring defines it."""
-    numbers = np.array(stereotypes)
+    by_stereotype = pd.DataFrame(scores.T).groupby(np.array(stereotypes))
+    spread = np.sqrt(by_stereotype.var().mean()).to_numpy()[:, None]
+    means = by_stereotype.mean()
+    by_gender = means.groupby([STEREOTYPES[number].gender for number in means.index])
+    midpoint = by_gender.mean().mean().to_numpy()[:, None]
     signs = np.array([1.0 if STEREOTYPES[number].gender == "male" else -1.0 for number in stereotypes])
-    groups = {number: scores[:, numbers == number] for number in sorted(set(stereotypes))}
-    variances = [group.var(axis=1, ddof=1) for group in groups.values() if group.shape[1] > 1]
-    spread = np.sqrt(np.mean(variances, axis=0))[:, None]
-    by_gender = [
-        np.mean(
-            [group.mean(axis=1) for number, group in groups.items() if STEREOTYPES[number].gender == gender],
-            axis=0,
-        )
-        for gender in ("female", "male")
-    ]
-    midpoint = np.mean(by_gender, axis=0)[:, None]
     return np.asarray(signs * (scores - midpoint) / spread)
 
 
@@ -196,6 +186,4 @@ def classify(means: np.ndarray) -> list[str]:
 def item_rest(z: np.ndarray) -> np.ndarray:
     """Pearson's correlation over models of each sentence's z with the mean z of the other sentences."""
     rest = (z.sum(axis=1, keepdims=True) - z) / (z.shape[1] - 1)
-    a, b = z - z.mean(axis=0), rest - rest.mean(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((a * b).sum(axis=0) / np.sqrt((a**2).sum(axis=0) * (b**2).sum(axis=0)))
+    return pd.DataFrame(z).corrwith(pd.DataFrame(rest)).to_numpy()

@@ -15,19 +15,16 @@ BLANK = "BLANK"  # stands for the candidate's word in a context; twice in some
 
 
 def config_name(test: str, language: str) -> str:
-    """The name of the config of one test in one language."""
     return f"stereoset_{language}_{test}"
 
 
 def source(test: str, language: str) -> str:
-    """The upstream file of one test in one language."""
     return f"{DATA}/{test}/df_{test}_{language}.pkl"
 
 
 def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield the samples of one test in one language, in the order of the file."""
-    (file,) = files
-    frame = read_pickle(file)
+    file, frame = files[0], read_pickle(files[0])
     for number, cells in enumerate(zip(*frame.values(), strict=True)):
         sample = dict(zip(frame, cells, strict=True))
         slots = {sample[f"{slot}_gold_label"]: slot for slot in SLOTS}
@@ -46,11 +43,8 @@ def read_stereoset(test: str, language: str, files: Files, dropped: Dropped) -> 
             for field in CANDIDATES.values():
                 word = word_in_place(row["context"], row[field])
                 if word is None:
-                    raise DataError.at(
-                        file,
-                        f"row {number}",
-                        f"the sentence is not the context with a word filled in: {row[field]!r}",
-                    )
+                    problem = f"the sentence is not the context with a word filled in: {row[field]!r}"
+                    raise DataError.at(file, f"row {number}", problem)
                 row[f"{field}_word"] = word
         yield row
 

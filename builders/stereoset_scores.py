@@ -60,7 +60,6 @@ def parse_name(name: str) -> ScoreFile | None:
 
 
 def read_candidate_scores(file: File) -> dict[str, dict[str, float]]:
-    """The score of each candidate by its id, by test."""
     with convert_errors(lambda error: DataError(f"{file} is not a file of StereoSet scores: {error!r}.")):
         content = parse_json(file.read_bytes())
         tests = [test for test in TESTS if content.get(test)]

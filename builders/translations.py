@@ -47,19 +47,26 @@ def read_translations(language: str, files: Files, dropped: Dropped) -> Iterator
         for sentence in sentences:
             text = sentence["sentence"]
             if text in translations:
-                yield {
-                    "id": f"{sentence['id']}-{language}-{system}",
-                    "sentence_id": sentence["id"],
-                    "language": language,
-                    "system": system,
-                    "source": text,
-                    "translation": translations[text],
-                    **stereotype_cells(sentence["stereotype"]),
-                }
+                facts = (sentence["id"], language, system, sentence["stereotype"], text)
+                yield translation_row(*facts, translations[text])
             elif LANGUAGES[language].in_part:
                 dropped["not translated yet"] += 1
             else:
                 raise DataError.at(file, "end of file", f"no translation of {text!r}")
+
+
+def translation_row(
+    sentence_id: str, language: str, system: str, stereotype: int, source: str, translation: str
+) -> Row:
+    return {
+        "id": f"{sentence_id}-{language}-{system}",
+        "sentence_id": sentence_id,
+        "language": language,
+        "system": system,
+        "source": source,
+        "translation": translation,
+        **stereotype_cells(stereotype),
+    }
 
 
 def text_hash(language: str, text: str) -> bytes:
@@ -69,7 +76,6 @@ def text_hash(language: str, text: str) -> bytes:
 
 @cache
 def neutral_hashes(language: str) -> frozenset[bytes]:
-    """The hashes of the neutral texts of a language."""
     content = base64.b64decode(json.loads(TABLE.read_text(encoding="utf-8"))["texts"][language])
     return frozenset(content[i : i + HASH_BYTES] for i in range(0, len(content), HASH_BYTES))
 

@@ -51,7 +51,6 @@ def contrast(pro: str, anti: str) -> tuple[str, str, str] | str:
 
 
 def read_winobias(kind: str, split: str, files: Files, dropped: Dropped) -> Iterator[Row]:
-    """Yield the contrasts of one type and split."""
     *lists, pro_file, anti_file = files
     genders = {
         line.strip().lower(): gender

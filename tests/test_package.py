@@ -66,7 +66,7 @@ def test_wheel_works_without_the_checkout(tmp_path: Path) -> None:
         "gest_dataset/data/sources.json",
         "gest_dataset/data/card.md.jinja",
         "gest_dataset/builders/group_terms.json",
-        "gest_dataset/builders/families.ini",
+        "gest_dataset/builders/families.yaml",
         "gest_dataset/builders/papers.bib",
         "gest_dataset/metrics/__init__.py",
         "gest_dataset/report/explorer/built.js",

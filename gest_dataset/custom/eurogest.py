@@ -43,7 +43,6 @@ _FAMILIES = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 @cache
 def eurogest_languages() -> Mapping[str, Language]:
-    """EuroGEST's languages by code."""
     return {
         code: LANGUAGES.get(code) or language_of(code, family=family)
         for family, codes in _FAMILIES.items()

@@ -19,8 +19,9 @@ import regex
 from gest_dataset import added_data, builders, languages
 from gest_dataset.builders import FOLDER
 from gest_dataset.builders.config import FAMILIES, Config, Row
-from gest_dataset.builders.gest import sentence_id, stereotype_cells
+from gest_dataset.builders.gest import sentence_id
 from gest_dataset.builders.pairs import MERGED, SEVERAL_WORDS, pair_row
+from gest_dataset.builders.translations import translation_row
 from gest_dataset.builders.words import composed
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
 from gest_dataset.data.user_tables import Table, read_user_table
@@ -79,13 +80,11 @@ class FileRows:
     rejected: list[Row] = field(default_factory=list)
 
     def reject(self, number: int, cells: Row, reason: str) -> None:
-        """Leave a row out."""
         system = ", ".join(cells.get("systems", ()))
         self.rejected.append({"system": system, **cells, "row": number, "reason": reason})
 
     @property
     def reasons(self) -> Counter[str]:
-        """The number of rejected rows by reason."""
         return Counter(row["reason"] for row in self.rejected)
 
     @property
@@ -101,8 +100,6 @@ class FileRows:
 
 @dataclass(frozen=True)
 class AddedLanguage:
-    """A language that was added."""
-
     language: Language
     configs: tuple[Config, ...]
     files: Mapping[str, FileRows] = field(repr=False)  # by kind: `translations` and `pairs`
@@ -213,15 +210,15 @@ def add_language(
 
 def remove_language(code: str) -> list[str]:
     """Remove a language that was added: its configs (whose names are returned), its rules and itself."""
-    names = [f"{code}_{kind}" for kind in TEXTS]
-    stored = [name for name in names if (added_data.gest_home() / FOLDER / name).exists()]
+    home = added_data.gest_home()
+    stored = [f"{code}_{kind}" for kind in TEXTS if (home / FOLDER / f"{code}_{kind}").exists()]
     if not stored:
         raise ConfigError(f"No data was added for {code!r}.")
     for name in stored:
         remove_config(name)
     grammars.delete_rules(code)
     used = {language for config in builders.CONFIGS.values() for language in config.languages}
-    if code not in used and (added_data.gest_home() / languages.FOLDER / code).exists():
+    if code not in used and (home / languages.FOLDER / code).exists():
         languages.remove(code)
     return stored
 
@@ -339,17 +336,10 @@ class RowReader:
         code, system = self.language.code, cells.get("system", "").strip() or DEFAULT_SYSTEM
         rows = {}
         for sentence, source in matches:
-            row: Row | str = {
-                "id": f"{sentence.id}-{code}-{system}",
-                "sentence_id": sentence.id,
-                "language": code,
-                "system": system,
-                "source": source,
-                "translation": texts[0],
-                **stereotype_cells(sentence.stereotype),
-            }
+            about = (sentence.stereotype, source)
+            row: Row | str = translation_row(sentence.id, code, system, *about, texts[0])
             if kind == "pairs":
-                facts = (sentence.id, code, [system], sentence.stereotype, source)
+                facts = (sentence.id, code, [system], *about)
                 row = pair_row(*facts, *texts, first_letter=self.first_letter, max_words=self.max_words)
             if isinstance(row, str):
                 return row
@@ -377,7 +367,6 @@ def _normalise(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case."""
     return list(_WORD.findall(text.translate(STRAIGHT_QUOTES).lower()))
 
 

@@ -45,7 +45,6 @@ def write_card(out: Path) -> Sequence[Built]:
 
 def fill_card(folder: Path, template: Path, command: Sequence[str], **values: Any) -> None:
     """Write the card of a folder from a template, which gets `values`, the command and the version."""
-
     card = Template(template.read_text(encoding="utf-8"), keep_trailing_newline=True, **_JINJA)
     write_file(folder / CARD, card.render(values, command=shlex.join(command), version=__version__))
 
@@ -162,9 +161,7 @@ def built_header(builds: Sequence[Built]) -> str:
         _FACTS["title"],
         languages,
         [built.config.name for built in builds],
-        dataset_info=[
-            {"config_name": built.config.name, "splits": [split_info(built.path)]} for built in builds
-        ],
+        dataset_info=[{"config_name": one.config.name, "splits": [split_info(one.path)]} for one in builds],
         **{key: values for key, values in origins.items() if values},
         multilinguality=["multilingual" if len(languages) > 1 else "monolingual"],
         license=hub_ids(built.config.licence for built in builds),
@@ -187,18 +184,11 @@ def card_header(title: str, languages: Sequence[str], names: Iterable[str], **va
         files = [{"split": "test", "path": f"{name}/test-*"}]
         default = {"default": True} if name == DEFAULT_CONFIG else {}
         configs.append({"config_name": name, **default, "data_files": files})
-    data = DatasetCardData(
-        pretty_name=title,
-        language=list(languages),
-        tags=_FACTS["tags"],
-        configs=configs,
-        **values,
-    )
-    return str(data)
+    facts: dict[str, Any] = {"pretty_name": title, "language": [*languages], "tags": _FACTS["tags"]}
+    return str(DatasetCardData(configs=configs, **facts, **values))
 
 
 def size_category(rows: int) -> str:
-    """The Hub's size category for a number of rows."""
     return str(next(name for bound, name in _FACTS["sizes"].items() if rows < bound))
 
 

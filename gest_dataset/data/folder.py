@@ -20,7 +20,6 @@ _LINE = re.compile(rf"([0-9a-f]{{64}})  ([\w-]+)/{re.escape(DATA_FILE)}")
 
 
 def write_parquet(path: Path, table: pa.Table) -> None:
-    """Write a Parquet file atomically."""
     with atomic_path(path) as partial:
         pq.write_table(table, partial, write_page_checksum=True)
 
@@ -36,7 +35,6 @@ def read_parquet(source: Path | pa.NativeFile) -> pa.Table:
 
 
 def config_path(folder: Path, config: str) -> Path:
-    """The file of a config."""
     return folder / config / DATA_FILE
 
 
@@ -62,7 +60,6 @@ def is_intact(folder: Path, config: str, content: bytes) -> bool:
 
 
 def read_config(folder: Path, config: str) -> bytes:
-    """Read and verify the file of a config."""
     path = config_path(folder, config)
     try:
         content = path.read_bytes()

@@ -50,5 +50,4 @@ def fingerprint_of(config: str, rows: datasets.Dataset | None = None) -> str:
 
 
 def hash_of(rows: datasets.Dataset) -> str:
-    """A hash of the content of the rows."""
     return str(Hasher.hash(rows.to_list()))

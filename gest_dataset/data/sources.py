@@ -91,7 +91,6 @@ def _read_table(path: Path) -> dict[str, Source]:
 
 
 def find_source(key: str) -> Source:
-    """The pinned file with that key."""
     sources = table()
     if key not in sources:
         listed = os.environ.get(TABLE_VARIABLE) or _TABLE
@@ -102,11 +101,6 @@ def find_source(key: str) -> Source:
 def expand(pattern: str) -> list[str]:
     """The keys of the pinned files that match a pattern with *; a plain key is returned as it is."""
     return sorted(fnmatch.filter(_read_table(_TABLE), pattern)) if "*" in pattern else [pattern]
-
-
-def licences(keys: Iterable[str]) -> str:
-    """The licences of some files, without repetition."""
-    return ", ".join(dict.fromkeys(find_source(key).licence for key in keys))
 
 
 def mirror_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:

@@ -53,7 +53,6 @@ def is_table(path: Path) -> bool:
 
 
 def read_user_table(path: Path) -> Table:
-    """Read a whole table."""
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
     read = _READERS.get(path.suffix.lower())

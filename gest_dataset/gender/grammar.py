@@ -227,7 +227,6 @@ def _grammar_file(language: str) -> Path:
 
 
 def load_grammar(language: str) -> Grammar:
-    """The grammar of a language."""
     if language not in languages():
         raise ConfigError(
             f"There are no gender rules for {language!r}; choose one of {', '.join(languages())}, "

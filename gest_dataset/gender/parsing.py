@@ -44,7 +44,6 @@ class ParsedText:
     problem: str = ""
 
     def span(self, token: Token) -> tuple[int, int]:
-        """The position of a word in the text."""
         if self.positions is None:
             return token.start, token.end
         return self.positions[token.start], self.positions[token.end]

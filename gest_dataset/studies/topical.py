@@ -111,7 +111,6 @@ def topical(
 
 
 def scores_of_authors(files: Released) -> list[SentenceScores]:
-    """The released scores of each model."""
     return [
         SentenceScores(name, MLM if 1 in scores else GLM, _by_sentence(scores, AUTHORS_CONFIG, "sentence"))
         for name, scores in files.gest.items()

@@ -28,6 +28,11 @@ LABELLED = sorted((ROOT / "tests" / "data" / "entity_gender").glob("*.csv"))
         ("ru", "судьёй", "судья", "epicene"),
         ("ru", "шеф-повара", "шеф-повар", "male"),
         ("uk", "вчительці", "вчитель", "female"),
+        ("uk", "присутнього", "присутній", ""),
+        ("uk", "учня", "учн", "male"),
+        ("uk", "портьє", "портьє", "male"),
+        ("uk", "пані", "пані", "female"),
+        ("uk", "керівництва", "", ""),  # not *керівниця*
         ("pl", "nastolatka", "nastolatek", ""),
         ("pl", "świadkiem", "świadek", "male"),
         ("cs", "oběti", "oběti", "unknown"),
@@ -114,6 +119,15 @@ def test_rules(case: str) -> None:
     forms = [token for token in sentence.tokens if persons.find(token.form)[0]]
     token = next((t for t in sentence.tokens if t.form == "ceo"), None) or forms[-1 if case == "title" else 0]
     assert read_gender(Context(sentence, token, load_grammar("sk")), persons)[0] == gender
+
+
+@pytest.mark.parametrize(
+    ("form", "gender"), [("чергову", "female"), ("черговій", "female"), ("присутнім", "male")]
+)
+def test_nouns_declined_like_adjectives(form: str, gender: str) -> None:
+    sentence = tree(f"{form}|NOUN|0|obj")
+    context = Context(sentence, sentence.tokens[0], load_grammar("uk"))
+    assert read_gender(context, load_persons("uk")) == (gender, [])
 
 
 @pytest.mark.parametrize("path", LABELLED, ids=lambda path: path.stem)
