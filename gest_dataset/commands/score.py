@@ -179,7 +179,7 @@ def _followed(path: Path, arguments: Mapping[str, Any]) -> dict[str, Any]:
     planned = content["arguments"]
     if lines := differences(planned, {name: arguments[name] for name in planned}):
         listed = "\n".join(lines).replace("(existing)", "(plan)").replace("(new)", "(this command)")
-        raise ConfigError(f"This command does not follow {path}:\n{listed}\nLeave these options out.")
+        raise ConfigError(f"This command does not follow {path}:\n{listed}\nRun: gest score --plan {path}")
     return content
 
 

@@ -137,8 +137,8 @@ def bounds(family: Statistics) -> tuple[Floats, Floats]:
     return family.value - reach, family.value + reach
 
 
-def rank_bounds(differences: Statistics, number: int) -> tuple[list[float], list[float]]:
-    """The lowest and the highest rank of each of `number` values, from the differences of all pairs."""
+def rank_bounds(differences: Statistics, number: int) -> dict[str, list[float]]:
+    """The bounds of `number` ranks as entries of a result, from the differences of all pairs."""
     low, high = bounds(differences)
     first, second = np.triu_indices(number, 1)
     above = np.zeros((number, number), dtype=bool)  # [j, k]: j is significantly above k
@@ -148,4 +148,4 @@ def rank_bounds(differences: Statistics, number: int) -> tuple[list[float], list
     ranked[first[defined]] = ranked[second[defined]] = True
     lowest = np.where(ranked, 1.0 + above.sum(axis=1), np.nan)
     highest = np.where(ranked, float(ranked.sum()) - above.sum(axis=0), np.nan)
-    return lowest.tolist(), highest.tolist()
+    return {"feminine_ranks_low": lowest.tolist(), "feminine_ranks_high": highest.tolist()}
