@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from gest_dataset.errors import ConfigError, DataError, GestError
+from gest_dataset.errors import ConfigError, DataError, GestError, convert_errors
 from gest_dataset.gender.tokens import Token, Tree
 from gest_dataset.storage import read_bytes, sha256
 
@@ -64,14 +64,11 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
                 end = cursor = start if place < 0 else place + len(surface)
             if final:
                 continue
-            if not re.fullmatch("[0-9]{1,9}", cells[6]):
-                raise DataError.at(
-                    file, number, f"{cells[6]!r} is not the number of a head. Is the file parsed?"
-                )
+            form, upos, head, relation = cells[1], cells[3], cells[6], cells[7]
+            if not re.fullmatch("[0-9]{1,9}", head):
+                raise DataError.at(file, number, f"{head!r} is not the number of a head. Is the file parsed?")
             feats = dict(pair.split("=", 1) for pair in cells[5].split("|") if "=" in pair)
-            tokens.append(
-                Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], surface, start, end)
-            )
+            tokens.append(Token(first, form, upos, feats, int(head), relation, surface, start, end))
         if last != len(tokens):
             raise DataError.at(file, block[-1][0], f"{len(tokens)} words, expected {last}")
         if tokens:
@@ -98,10 +95,8 @@ def normalized(text: str) -> str:
 
 def read_file(path: Path) -> dict[str, str]:
     """The parses of the sentences, paragraphs and documents in a file, by their `# text =`."""
-    try:
+    with convert_errors(lambda error: DataError(f"The CoNLL-U file {path} cannot be read: {error}.")):
         content = read_bytes(path).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"The CoNLL-U file {path} cannot be read: {error}.") from error
     parses: dict[str, str] = {}
     paragraphs: list[list[tuple[str, str]]] = []
     for block in blocks(content):
