@@ -29,7 +29,7 @@ from gest_dataset.builders.config import BIAS_TYPE, FAMILIES, Family
 from gest_dataset.errors import ConfigError, ScoringError
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures import MEASURES, measure_of
-from gest_dataset.measures.measure import Measure
+from gest_dataset.measures.measure import Inputs, Measure
 from gest_dataset.measures.result import combine_templates, split_by_template, statistic_inputs, with_verdict
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.choice_rate import option_codes, option_positions
@@ -39,7 +39,6 @@ from gest_dataset.statistics.stereotype_rate import ALL_SCALES, EUROGEST_NORMALI
 from gest_dataset.stereotypes import GENDERS
 from gest_dataset.storage import json_value
 
-Inputs = dict[str, Any]
 _UNITS = {"units": (Value("string"), checks.group_codes)}
 _SECTIONS = re.compile(r"\n### Inputs\n(.*?)\n### Output Values\n(.*?)\n## ", re.DOTALL)  # of a card
 

@@ -22,16 +22,5 @@ def run(
     from gest_dataset.translation.entity_genders import DATA
 
     check_choice("data", data, tuple(DATA))
-    masculine_rate.run(
-        language,
-        system,
-        translations,
-        parser,
-        parser_model,
-        "plain",
-        output,
-        limit,
-        as_json,
-        data=data,
-        **loading,
-    )
+    options = language, system, translations, parser, parser_model, "plain", output, limit, as_json
+    masculine_rate.run(*options, data=data, **loading)

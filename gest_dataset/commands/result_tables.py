@@ -59,7 +59,7 @@ def headline_fields(measure: Measure, result: Result) -> list[str]:
     estimate = Estimate.of(result, head.name)
     value = f"{head.symbol} {format_number(estimate.value)}"
     if math.isnan(estimate.value):
-        return [value, measure.describe_undefined(result)[0].lower()]
+        return [value, measure.sentences("undefined", result)[0].lower()]
     if math.isnan(estimate.low + estimate.high):
         return [value, TOO_FEW_SAMPLES.lower()]
     marks = head.null, result["zone_low"], result["zone_high"]

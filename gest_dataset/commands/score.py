@@ -96,13 +96,10 @@ def run(
     settings = Settings(**{**given, "templates": _parse_templates(templates)})
     name = model or served or urlsplit(endpoint).netloc or endpoint
     folder = output or default_folder(str(name), revision, limit)
-    if adapter and output is None:
-        folder = folder.with_name(f"{folder.name}--{default_folder(adapter).name}")
     if output is None:
-        suffix = ("-chat" if chat_template else "") + ("-short" if short else "")
-        folder = folder.with_name(f"{folder.name}{suffix}")
-    if where and output is None:
-        folder = folder.with_name("-".join((folder.name, *where)))
+        parts = [f"--{default_folder(adapter).name}"] if adapter else []
+        parts += ["-chat"] * chat_template + ["-short"] * short + [f"-{one}" for one in where or ()]
+        folder = folder.with_name("".join([folder.name, *parts]))
     if data is not None:
         folder = output or folder / data_name(data, config)
 
@@ -179,7 +176,7 @@ def _followed(path: Path, arguments: Mapping[str, Any]) -> dict[str, Any]:
     planned = content["arguments"]
     if lines := differences(planned, {name: arguments[name] for name in planned}):
         listed = "\n".join(lines).replace("(existing)", "(plan)").replace("(new)", "(this command)")
-        raise ConfigError(f"This command does not follow {path}:\n{listed}\nLeave these options out.")
+        raise ConfigError(f"This command does not follow {path}:\n{listed}\nRun: gest score --plan {path}")
     return content
 
 

@@ -19,8 +19,6 @@ from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import check_folder, write_file
 from gest_dataset.version import __version__
 
-_OTHER = {"male": "female", "female": "male"}
-
 
 def write_choices(folder: Path, config: str) -> int:
     """Write the dataset of a config (en, or pairs), and return the number of its rows."""
@@ -33,7 +31,8 @@ def write_choices(folder: Path, config: str) -> int:
         prompt = prompts[crc32(name.encode()) % len(prompts)]
         order = prompt.variant.partition(":")[2].split("-")
         gender = STEREOTYPES[stereotypes[name]].gender
-        places = {"stereo": gender, "counter": _OTHER[gender], "unknown": "neither"}
+        other = "female" if gender == "male" else "male"
+        places = {"stereo": gender, "counter": other, "unknown": "neither"}
         indices = {f"{key}_idx": order.index(one) if one in order else -1 for key, one in places.items()}
         facts = {"id": name, "text": prompt.text, "label": LETTERS[order.index(gender)]}
         rows.append(facts | {"stereotype": stereotypes[name]} | indices)

@@ -70,19 +70,18 @@ def write_tasks(
     if not by_measure:
         reasons = "; ".join(dict.fromkeys(left_out.values()))
         raise SettingError(f"None of the configs suits lm_eval: {reasons}.")
-    tasks = [
-        (task_name(config), config, f"gest_{measure}" if measure in _GROUPS and names[1:] else "")
-        for measure, names in by_measure.items()
-        for config in names
-    ]
     source = "gest" if data is None else str(data.resolve())
+    tasks: list[tuple[str, str, str]] = []
     files: dict[str, dict[str, Any]] = {}
-    for name, config, group in tasks:
+    for measured, names in by_measure.items():
+        group = f"gest_{measured}" if measured in _GROUPS and names[1:] else ""
+        tasks += [(task_name(config), config, group) for config in names]
+        if group:
+            files[group] = {"members": [task_name(config) for config in names]}
+    for name, config, _ in tasks:
         if data is not None:
             read_config(data, config)  # verify it
         files[name] = {"config": config, "data": source}
-        if group:
-            files.setdefault(group, {"members": []})["members"].append(name)
     text = Path(__file__).with_name("task.yaml.jinja").read_text("utf-8")
     template = jinja2.Template(text, undefined=jinja2.StrictUndefined, trim_blocks=True)
     check_folder(folder, _is_ours, "`gest build --format lm-eval`")

@@ -130,7 +130,7 @@ def _check_run(run: Run, to: str) -> list[str]:
         raise ConfigError(f"{run.path} was scored with --limit, --short or --stop-early; score all samples.")
     head = measure.headline(result)
     if math.isnan(Estimate.of(result, head.name).value):
-        what, why = measure.describe_undefined(result)
+        what, *why = measure.sentences("undefined", result)
         raise ConfigError(f"{run.path} has no {head.symbol} ({what.lower()}): {' '.join(why)}")
     name, is_from_hub = _model_name(run)
     if not is_from_hub:

@@ -126,11 +126,6 @@ class Measure:
         """Sentences about a result."""
         return self.sentences("describe", result, metadata=metadata)
 
-    def describe_undefined(self, result: Result) -> tuple[str, list[str]]:
-        """A label and sentences for a result whose headline is undefined."""
-        label, *sentences = self.sentences("undefined", result)
-        return label, sentences
-
     def sentences(self, part: str, result: Result, **values: Any) -> list[str]:
         """The sentences that a part of `texts` has about a result."""
         known = {**result, "result": result, **values}

@@ -212,14 +212,12 @@ def _template_mean(measure: Measure, scores: pa.Table, rows: datasets.Dataset | 
     del bounds["g_s"]
     bounds |= resamples.entries("d", standardised(LN_MEAN, stereotypes, len(LN_Q)))
     rates, differences = families(resamples, LN_Q)
-    lowest, highest = rank_bounds(differences, len(LN_Q))
-    return bounds | {
+    bounds |= {
         "g_s_spread": deviation_of_squares(template_squares(wide.to_numpy(), stereotypes), stereotypes),
         "g_s_permutation_p": permutation_p(rates.value),
         "feminine_ranks": feminine_ranks(rates.value.tolist()),
-        "feminine_ranks_low": lowest,
-        "feminine_ranks_high": highest,
     }
+    return bounds | rank_bounds(differences, len(LN_Q))
 
 
 def estimates(result: Result, name: str) -> list[Estimate]:

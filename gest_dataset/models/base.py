@@ -1,7 +1,7 @@
 """The settings of a run, and what a model is asked for and returns, loaded here or behind a server."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gest_dataset.errors import SettingError
@@ -75,9 +75,8 @@ class Settings(Options):
         if self.chat_template and self.rules:
             raise SettingError("rules and chat_template exclude each other: leave one of them out.")
         kind, unused = ("loaded", _LOADED) if self.endpoint else ("served", _SERVED)
-        defaults = {field.name: field.default for field in fields(self)}
         for name in unused:
-            if getattr(self, name) != defaults[name]:
+            if getattr(self, name) != getattr(Settings, name):
                 raise SettingError(f"{name} applies to {kind} models only: leave it out.")
 
 

@@ -104,7 +104,6 @@ def main_device(model: Any) -> torch.device:
 
 
 def spans_devices(model: Any) -> bool:
-    """Whether the weights of a model are on more than one device."""
     return len({str(device) for device in (getattr(model, "hf_device_map", None) or {}).values()}) > 1
 
 

@@ -24,12 +24,10 @@ def world_size() -> int:
 
 
 def rank() -> int:
-    """The number of this process; 0 is the main one."""
     return int(os.environ.get("RANK", "0")) if world_size() > 1 else 0
 
 
 def is_main() -> bool:
-    """Whether this process reads and writes runs and prints."""
     return rank() == 0
 
 
@@ -67,8 +65,6 @@ def gather(value: T) -> list[T]:
 
 def on_main(function: Callable[[], T]) -> T:
     """Call a function in the main process; every process gets its result or its error."""
-    if world_size() == 1:
-        return function()
     outcome: Any = None
     if is_main():
         try:
@@ -82,6 +78,5 @@ def on_main(function: Callable[[], T]) -> T:
 
 
 def _connection_lost(error: BaseException) -> ScoringError:
-    return ScoringError(
-        f"Another process of this run has ended ({describe_error(error)}). Run it again to resume."
-    )
+    reason = describe_error(error)
+    return ScoringError(f"Another process of this run has ended ({reason}). Run it again to resume.")

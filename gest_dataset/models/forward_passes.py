@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
 from gest_dataset.models.device import is_immovable, main_device, spans_devices
-from gest_dataset.models.packed_linear import is_faster, packed_linear_layers
-from gest_dataset.models.prefix_sharing import attention_window, plain_parents, tree_tensors
+from gest_dataset.models.packed_linear import is_faster, largest_difference, packed_linear_layers, rounding
+from gest_dataset.models.prefix_sharing import attention_window, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
 
 logger = logging.getLogger(__name__)
@@ -29,13 +28,7 @@ logger = logging.getLogger(__name__)
 MIXED = "mixed_bfloat16"  # linear layers in bfloat16, everything else in float32
 Pass = tuple[Input, list[Lookup]]  # one input and the numbers that are asked of it
 
-# Relative to the largest logit; two correct computations differ by 5e-7 of it in float32
-_TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
-_QUANTISED_TOLERANCE = 5e-2  # LLM.int8 picks unquantised columns by all tokens of the batch
-_LOOKAHEAD_TOLERANCE = 100  # times the tolerance above
-# Errors of models whose parts do not fit together as the fast path expects
-_UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, ValueError)
-
+_LOOKAHEAD_TOLERANCE = 100  # times the rounding error
 _LOGITS_BYTES = 64 * 2**20  # of the logits that exist at one time
 _SLICE = 4096  # tokens of the vocabulary in a slice of the output matrix
 
@@ -51,7 +44,6 @@ def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tupl
 
 @contextmanager
 def patched_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
-    """Replace a module's forward function temporarily."""
     original = vars(module).get("forward")
     module.forward = forward
     try:
@@ -78,10 +70,8 @@ class Head:
         self.vocabulary = int(model.config.get_text_config().vocab_size)
         output = model.get_output_embeddings()
         # rows of a layer that is packed, quantised, wrapped or elsewhere cannot be selected
-        is_plain = (
-            type(output) is nn.Linear and output.weight.is_floating_point() and not spans_devices(model)
-        )
-        self.output: nn.Linear | None = output if is_plain else None
+        plain = type(output) is nn.Linear and output.weight.is_floating_point()
+        self.output: nn.Linear | None = output if plain and not spans_devices(model) else None
         # some heads read more than the hidden states of the base's output
         self.output_class: type[Any] = BaseModelOutputWithPastAndCrossAttentions
 
@@ -95,11 +85,10 @@ class Head:
 
     def columns(self, states: Tensor, ids: Tensor | slice) -> Tensor:
         """The logits of some tokens, with only their rows of the output matrix."""
-        output = self.output
-        assert output is not None
-        weight = output.weight[ids]
-        bias = None if output.bias is None else output.bias[ids]
-        with patched_forward(output, lambda hidden: _linear(hidden, weight, bias)):
+        assert self.output is not None
+        weight = self.output.weight[ids]
+        bias = None if self.output.bias is None else self.output.bias[ids]
+        with patched_forward(self.output, lambda hidden: _linear(hidden, weight, bias)):
             return self.logits(states)
 
     def values(self, states: Tensor, row: Tensor, target: Tensor, normalise: bool, cut: bool) -> Tensor:
@@ -248,7 +237,7 @@ class LanguageModelScorer(Scorer):
         ids, mask = pad([sequence.input_ids for sequence in inputs], self.pad_id, self.device)
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
         if any(sequence.parents for sequence in inputs):
-            parents = [sequence.parents or plain_parents(sequence.size) for sequence in inputs]
+            parents = [sequence.parents or range(-1, sequence.size - 1) for sequence in inputs]
             tree = tree_tensors(parents, ids.shape[1], self.model.dtype)
             tensors |= {name: tensor.to(self.device) for name, tensor in tree.items()}
         if self.seq2seq:
@@ -312,23 +301,14 @@ class LanguageModelScorer(Scorer):
         where only the last position of each text is used.
         """
         used = [sorted(some, key=lambda lookup: lookup.position)[-1:] for some in lookups]
-
-        def compute() -> Tensor:
-            return torch.from_numpy(np.concatenate(self.log_probs(inputs, used)))
-
+        compute: Callable[[], Values] = lambda: np.concatenate(self.log_probs(inputs, used))  # noqa: E731
         with super().packed_layers(inputs, lookups) as packed, ExitStack() as stack:
             last = [layer for layer in self.base.modules() if layer in packed][-3:]
             if last and self.gathers and any(lookup.position for (lookup,) in used):
                 expected = compute()
                 for layer in last:
                     stack.enter_context(patched_forward(layer, partial(self._of_read, layer.forward)))
-                try:
-                    tolerance = _TOLERANCE[self.linear_dtype] * (1 + expected.abs().max().item())
-                    works = _close(compute(), expected, tolerance)
-                except _UNUSABLE as error:
-                    logger.debug("the last layers need all positions: %r", error)
-                    works = False
-                if not works:
+                if largest_difference(compute, expected) > rounding(self.linear_dtype, expected):
                     stack.close()
             yield packed
 
@@ -342,13 +322,16 @@ class LanguageModelScorer(Scorer):
         return output
 
     def _full_logits(self, sequence: Input) -> Tensor:
-        """All logits at all positions of one input, by the whole model."""
         logits: Tensor = self.model(**self._tensors([sequence])).logits[0]
         return logits.float()
 
     def _full_values(self, sequence: Input, lookups: Sequence[Lookup]) -> Values:
-        """The slow path."""
-        return _look_up(self._full_logits(sequence), lookups)
+        logits = self._full_logits(sequence)
+        values = []
+        for lookup in lookups:
+            normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
+            values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
+        return np.array(values)
 
     @torch.inference_mode()
     def check(self, inputs: Sequence[Input], lookups: Sequence[Sequence[Lookup]]) -> None:
@@ -359,28 +342,28 @@ class LanguageModelScorer(Scorer):
         """
         name = type(self.model).__name__
         positions = [sorted({lookup.position for lookup in of_input}) for of_input in lookups]
-        logits = [self._full_logits(text) for text in inputs]
-        full = torch.cat([rows[chosen] for rows, chosen in zip(logits, positions, strict=True)])
+
+        def asked(texts: Sequence[Input]) -> Values:
+            logits = map(self._full_logits, texts)
+            chosen = [rows[numbers] for rows, numbers in zip(logits, positions, strict=True)]
+            return torch.cat(chosen).cpu().numpy()
+
+        full = asked(inputs)
+        # LLM.int8 picks unquantised columns by all tokens of the batch
         quantised = getattr(self.model, "is_quantized", False)
-        relative = _QUANTISED_TOLERANCE if quantised else _TOLERANCE.get(self.model.dtype, 1e-5)
-        tolerance = relative * (1 + full.nan_to_num(0.0, 0.0, 0.0).abs().max().item())
+        tolerance = rounding(torch.bfloat16 if quantised else self.model.dtype, full)
         if self.causal:
-            longer = [self._full_logits(text.followed_by(text.input_ids[:2])) for text in inputs]
-            followed = torch.cat([rows[chosen] for rows, chosen in zip(longer, positions, strict=True)])
-            if not _close(followed, full, _LOOKAHEAD_TOLERANCE * tolerance):
+            longer = [text.followed_by(text.input_ids[:2]) for text in inputs]
+            followed = asked(longer)
+            if largest_difference(lambda: followed, full) > _LOOKAHEAD_TOLERANCE * tolerance:
                 raise ModelError(
                     f"{name} is not causal: its scores depend on later tokens. Load it with is_decoder=True."
                 )
-        expected = torch.from_numpy(np.concatenate(list(map(_look_up, logits, lookups))))
+        expected = np.concatenate(list(map(self._full_values, inputs, lookups)))
         for cuts in (True, False) if self.cuts else (False,):
             self.cuts = cuts
-            try:
-                if _close(torch.from_numpy(self._values(inputs, lookups)), expected, tolerance):
-                    break
-            except _UNUSABLE as error:
-                if should_reduce_batch_size(error):
-                    raise
-                logger.debug("a fast path failed: %r", error)
+            if largest_difference(lambda: self._values(inputs, lookups), expected) <= tolerance:
+                break
         else:
             self.gathers = False
             self._note(f"{name}: a separate head or padding changes values, so all outputs are computed.")
@@ -394,29 +377,12 @@ class LanguageModelScorer(Scorer):
         reason = f"its attention window is {window} tokens"
         if row[0].size <= window:
             separate = np.concatenate([self._full_values(*text) for text in texts])
-            tolerance = _TOLERANCE.get(self.model.dtype, 1e-5) * (1 + np.abs(separate).max())
-            try:
-                difference = np.abs(self._full_values(*row) - separate)[np.isfinite(separate)].max()
-                if difference <= tolerance:
-                    return True
-                reason = f"packed texts get values that differ by up to {difference:.1g}"
-            except _UNUSABLE as error:
-                reason = f"it cannot process packed texts ({type(error).__name__})"
+            difference = largest_difference(lambda: self._full_values(*row), separate)
+            if difference <= rounding(self.model.dtype, separate):
+                return True
+            reason = f"packed texts get values that differ by up to {difference:.1g}"
+            if difference == np.inf:
+                reason = "it cannot process packed texts"
         name = type(self.model).__name__
         self._note(f"{name}: {reason}, so shared prefixes are computed for each text (slower but exact).")
         return False
-
-
-def _look_up(logits: Tensor, lookups: Sequence[Lookup]) -> Values:
-    """The values of lookups in all logits of one input."""
-    values = []
-    for lookup in lookups:
-        normaliser = logits[lookup.position].logsumexp(dim=-1) if lookup.normalise else 0.0
-        values += (logits[lookup.position, list(lookup.targets)] - normaliser).tolist()
-    return np.array(values)
-
-
-def _close(values: Tensor, expected: Tensor, tolerance: float) -> bool:
-    """Whether values are the expected ones, where those are finite."""
-    finite = expected.isfinite()
-    return bool(((values[finite] - expected[finite]).abs() <= tolerance).all())

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -44,14 +44,9 @@ def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:
 
 
 def model_hash(model: Any) -> str:
-    """The hash of all weights of a model."""
-    return weights_hash(_named_weights(model))
-
-
-def weights_hash(weights: Iterable[tuple[str, torch.Tensor]]) -> str:
-    """A hash of every byte (XXH3, ten times as fast as reading the weights from disk)."""
+    """A hash of every byte of the weights (XXH3, ten times as fast as reading them from disk)."""
     digest = xxhash.xxh3_128()
-    for name, tensor in weights:
+    for name, tensor in _named_weights(model):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return _sha256(digest.hexdigest())

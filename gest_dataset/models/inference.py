@@ -10,7 +10,7 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
@@ -42,12 +42,9 @@ def compute_log_probs(
 
     `seed` distinguishes the random baselines of a model in the cache.
     """
-    numbers: dict[Input, int] = {}
-    input_of = [
-        numbers.setdefault(Input(query.input_ids, query.decoder_ids, query.type_ids), len(numbers))
-        for query in queries
-    ]
-    inputs = list(numbers)
+    asked = [Input(query.input_ids, query.decoder_ids, query.type_ids) for query in queries]
+    inputs = list(dict.fromkeys(asked))
+    number = {sequence: i for i, sequence in enumerate(inputs)}
     host_of = list(range(len(inputs)))
     if scorer.causal:  # the pass over a longer text answers the queries of the one that it starts with
         host_of = prefix_sharing.longest_continuations([sequence.input_ids for sequence in inputs])
@@ -56,27 +53,24 @@ def compute_log_probs(
     # long inputs come first, so that a lack of memory shows at once
     rows.sort(key=lambda row: _sort_key(row.sequence))
     row_of_input = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
-    starts: list[dict[Lookup, int]] = [{} for _ in rows]  # of the values of each lookup
-    sizes = [0] * len(rows)
-    slices_of_queries: list[tuple[int, list[slice]]] = []
-    for query, i in zip(queries, input_of, strict=True):
-        n, path = row_of_input[host_of[i]]
+    lookups_of_rows: list[dict[Lookup, int]] = [{} for _ in rows]  # and their numbers
+    places: list[tuple[int, list[int]]] = []  # the row of each query, and the numbers of its lookups
+    for query, sequence in zip(queries, asked, strict=True):
+        n, path = row_of_input[host_of[number[sequence]]]
         pairs = zip(query.positions, query.targets, strict=True)
         lookups = [Lookup(path[p], (t,), query.normalise) for p, t in pairs]
         if query.placebo:
             lookups.append(Lookup(path[query.placebo_position], query.placebo, False))
-        slices = []
-        for lookup in lookups:
-            start, size = starts[n].setdefault(lookup, sizes[n]), len(lookup.targets)
-            sizes[n] = max(sizes[n], start + size)
-            slices.append(slice(start, start + size))
-        slices_of_queries.append((n, slices))
-    passes = [(row.sequence, list(lookups)) for row, lookups in zip(rows, starts, strict=True)]
+        known = lookups_of_rows[n]
+        places.append((n, [known.setdefault(lookup, len(known)) for lookup in lookups]))
+    passes = [(row.sequence, list(known)) for row, known in zip(rows, lookups_of_rows, strict=True)]
     values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
+    ends = [np.cumsum([len(lookup.targets) for lookup in known]) for known in lookups_of_rows]
+    parts = list(map(np.split, values, ends))
     tokens = sum(sequence.size for sequence in computed.values())
     used = sum(sequence.size for sequence, _ in passes)
     work = Passes(len(queries), len(computed), tokens, used, method)
-    of_queries = [np.concatenate([values[n][part] for part in slices]) for n, slices in slices_of_queries]
+    of_queries = [np.concatenate([parts[n][i] for i in numbers]) for n, numbers in places]
     not_finite = "the model's values are not finite"
     return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
 
@@ -91,7 +85,8 @@ def _rows(inputs: Mapping[int, Input], scorer: Scorer, budget: int) -> tuple[lis
         rows += prefix_sharing.separate_rows({i: inputs[i] for i in shortest})
         if prefix_sharing.is_worthwhile(rows, inputs.values()):
             longest = min(rows, key=lambda row: _sort_key(row.sequence))
-            works = scorer.can_pack(*_packing_sample(longest, inputs))
+            with _out_of_memory([(longest.sequence, [])]):
+                works = scorer.can_pack(*_packing_sample(longest, inputs))
             if distributed.on_main(lambda: works):  # all processes need the same rows
                 return rows, "prefix"
     return prefix_sharing.separate_rows(inputs), "plain"
@@ -103,10 +98,10 @@ def _packing_sample(row: Row, inputs: Mapping[int, Input]) -> tuple[Pass, list[P
     packed: list[Lookup] = []
     separate: list[Pass] = []
     for i in sorted({numbers[0], numbers[len(numbers) // 2], numbers[-1]}):
-        ids, path = inputs[i].input_ids, row.paths[i]
-        targets = [*ids[1:], ids[0]]
-        packed += [Lookup(path[p], (target,), True) for p, target in enumerate(targets)]
-        separate.append((inputs[i], [Lookup(p, (target,), True) for p, target in enumerate(targets)]))
+        first, *rest = inputs[i].input_ids
+        lookups = [Lookup(p, (target,), True) for p, target in enumerate([*rest, first])]
+        separate.append((inputs[i], lookups))
+        packed += [replace(lookup, position=row.paths[i][lookup.position]) for lookup in lookups]
     return (row.sequence, packed), separate
 
 
@@ -129,7 +124,6 @@ class _State:
     dtypes: list[str] = field(default_factory=list)
 
     def merge(self, notes: Sequence[str], dtypes: Sequence[str]) -> None:
-        """Add the notes and number types of a scorer."""
         self.notes = list(dict.fromkeys([*self.notes, *notes]))
         self.dtypes = list(dict.fromkeys([*self.dtypes, *dtypes]))
 
@@ -154,7 +148,7 @@ def _compute(
     started = last_commit = time.monotonic()
     uncommitted: dict[str, Values] = {}
     bar = ProgressBar(len(passes), "inputs", len(computed), name, not distributed.is_main())
-    with bar, scorer.packed_layers(*zip(*few, strict=True)):
+    with bar, _out_of_memory(few[:1]), scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
             batches = []  # the next one of every process
             for _ in range(distributed.world_size()):
@@ -207,7 +201,6 @@ def _compute_batch(batch: Sequence[Pass], scorer: Scorer, budget: int) -> tuple[
 
 @contextmanager
 def _out_of_memory(batch: Sequence[Pass]) -> Iterator[None]:
-    """Report a lack of memory for a single input."""
     try:
         yield
     except Exception as error:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 from torch.backends import mkldnn
 from transformers.pytorch_utils import Conv1D
@@ -29,10 +30,31 @@ logger = logging.getLogger(__name__)
 
 # oneDNN keeps about a megabyte of kernels for each size of a batch, of 1024 sizes by default
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
-_TOLERANCE = {torch.float32: 1e-5, torch.bfloat16: 5e-2}  # relative to the largest value
+# Relative to the largest value; two correct computations differ by 5e-7 of it in float32
+_TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+# Errors of models whose parts do not fit together as a fast path expects
+_UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, ValueError)
 _ROWS = 1024  # of a typical batch, for which oneDNN chooses the layout
 _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
 _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
+
+
+def largest_difference(compute: Callable[[], Values], expected: Values) -> float:
+    """How far the values of a fast path are from the expected ones; infinite if it fails."""
+    finite = np.isfinite(expected)
+    try:
+        differences = np.abs(compute()[finite] - expected[finite])
+    except _UNUSABLE as error:
+        if should_reduce_batch_size(error):
+            raise
+        logger.debug("a fast path failed: %r", error)
+        return np.inf
+    return float(np.nan_to_num(differences, nan=np.inf).max(initial=0.0))
+
+
+def rounding(dtype: torch.dtype, values: Values) -> float:
+    """The largest difference that rounding to a number type explains."""
+    return _TOLERANCE.get(dtype, 1e-5) * (1 + float(np.abs(values[np.isfinite(values)]).max(initial=0.0)))
 
 
 @contextmanager
@@ -49,20 +71,14 @@ def packed_linear_layers(
         yield []
         return
     expected = compute()
-    finite = np.isfinite(expected)
     with ExitStack() as stack:
-        try:
-            for layer in layers:
-                stack.enter_context(_packed(layer, dtype))
-            difference = np.abs(compute()[finite] - expected[finite]).max(initial=0.0)
-            works = difference <= _TOLERANCE[dtype] * (1 + np.abs(expected[finite]).max(initial=0.0))
-        except (IndexError, RuntimeError) as error:  # a module reads the weights of its layers itself
-            logger.debug("packed layers failed: %r", error)
-            works = False
-        if works:
-            yield layers
-            return
-    yield []
+        for layer in layers:
+            stack.enter_context(_packed(layer, dtype))
+        # a module may read the weights of its layers itself
+        if largest_difference(compute, expected) > rounding(dtype, expected):
+            stack.close()
+            layers = []
+        yield layers
 
 
 def packable_layers(model: Any) -> list[nn.Module]:

@@ -8,7 +8,7 @@ more, but every token then attends over more foreign tokens, so rows are cut whe
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, starmap
+from itertools import accumulate, pairwise, starmap
 from math import inf
 from typing import Any
 
@@ -55,22 +55,21 @@ def packed_rows(inputs: Mapping[int, Input], budget: int) -> list[Row]:
     """The cheapest rows of at most `MAX_TOKENS` or `budget` tokens; a longer text has its own row."""
     ordered = sorted(inputs, key=lambda number: (inputs[number].input_ids, number))
     texts = [inputs[number].input_ids for number in ordered]
-    shared = list(starmap(_shared_prefix, pairwise(texts)))
+    shared = [0, *starmap(_shared_prefix, pairwise(texts))]  # with the text before
     ends = _row_ends([len(ids) for ids in texts], shared, min(MAX_TOKENS, budget))
     rows = []
     for start, end in pairwise([0, *ends]):  # the trie of these texts
         ids: list[int] = []
         parents: list[int] = []
         paths: dict[int, Sequence[int]] = {}
-        previous: Sequence[int] = ()
         path: list[int] = []
-        for number, text in zip(ordered[start:end], texts[start:end], strict=True):
-            path = path[: _shared_prefix(previous, text)]
-            for token in text[len(path) :]:
+        for i in range(start, end):
+            path = path[: shared[i]]
+            for token in texts[i][len(path) :]:
                 parents.append(path[-1] if path else -1)
                 path.append(len(ids))
                 ids.append(token)
-            previous, paths[number] = text, path
+            paths[ordered[i]] = path
         rows.append(Row(Input(tuple(ids), parents=tuple(parents)), paths))
     return rows
 
@@ -90,32 +89,19 @@ def _shared_prefix(left: Sequence[int], right: Sequence[int]) -> int:
 def _row_ends(sizes: Sequence[int], shared: Sequence[int], limit: int) -> list[int]:
     """The ends of the cheapest rows of consecutive texts, by dynamic programming.
 
-    `shared[i]` is the length of the prefix that texts i and i + 1 share. A row of n tokens costs
-    n (1 + _ATTENTION_COST n).
+    Text i shares `shared[i]` tokens with the one before. A row of n tokens costs n (1 + _ATTENTION_COST n).
     """
-    costs = [0.0] + [inf] * len(sizes)
-    starts = [0] * (len(sizes) + 1)
+    best = [(0.0, 0)] + [(inf, 0)] * len(sizes)  # the cost of all rows up to an end, the start of the last
+    added = [size - prefix for size, prefix in zip(sizes, shared, strict=False)]
     for start, size in enumerate(sizes):
-        tokens = size
-        for end in range(start + 1, len(sizes) + 1):
-            if end > start + 1:
-                tokens += sizes[end - 1] - shared[end - 2]
-                if tokens > limit:
-                    break
-            cost = costs[start] + tokens * (1 + _ATTENTION_COST * tokens)
-            if cost < costs[end]:
-                costs[end], starts[end] = cost, start
-    ends = []
-    end = len(sizes)
-    while end:
-        ends.append(end)
-        end = starts[end]
+        for end, tokens in enumerate(accumulate([size, *added[start + 1 : start + limit]]), start + 1):
+            if tokens > limit and end > start + 1:
+                break
+            best[end] = min(best[end], (best[start][0] + tokens * (1 + _ATTENTION_COST * tokens), start))
+    ends = [len(sizes)] if sizes else []
+    while ends and (start := best[ends[-1]][1]):
+        ends.append(start)
     return ends[::-1]
-
-
-def plain_parents(length: int) -> tuple[int, ...]:
-    """The parents of a single text: each token follows the one before it."""
-    return tuple(range(-1, length - 1))
 
 
 def tree_tensors(parents: Sequence[Sequence[int]], length: int, dtype: torch.dtype) -> dict[str, Tensor]:

@@ -13,22 +13,14 @@ from typing import Any, overload
 from datasets import Dataset
 
 from gest_dataset.builders import CONFIGS, select_configs
-from gest_dataset.errors import (
-    ConfigError,
-    DataError,
-    GestError,
-    ModelError,
-    ScoringError,
-    SettingError,
-    SourceError,
-)
+from gest_dataset.errors import DataError, GestError, ModelError, ScoringError, SettingError, SourceError
 from gest_dataset.measures import measure_of
 from gest_dataset.models import distributed
 from gest_dataset.models.base import Model, Settings
 from gest_dataset.models.device import resolve_placement
 from gest_dataset.models.loading import CAUSAL, MASKED, load_model, name_and_kind
 from gest_dataset.models.score_run import Request, ScoredRun, Scores, make_request, score_as_run
-from gest_dataset.models.served.model import ServedModel, connect
+from gest_dataset.models.served.model import connect
 from gest_dataset.probes.probe import Probe
 from gest_dataset.runs.folder import check_run_folder, check_runs_folder, python_command
 
@@ -62,7 +54,7 @@ def score(
         or failed (with a warning). Every process of a launcher gets the same scores.
     """
     if not isinstance(config, (str, list, tuple, Dataset)):
-        raise ConfigError(
+        raise SettingError(
             f"config is a {type(config).__name__}. Give the name of a config, a list of names, or one split "
             f"as a datasets.Dataset (Dataset.from_pandas converts a data frame)."
         )
@@ -116,14 +108,15 @@ def score_configs(
     settings = replace(settings, device=distributed.join(settings.device, settings.device_map))
     if several and folder is not None:
         distributed.on_main(lambda: check_runs_folder(folder, CONFIGS))
+    loaded: Model | None = None
     if settings.endpoint is not None:
-        model = connect(settings.endpoint, model, settings.tokenizer, settings.connections)
-    served = isinstance(model, ServedModel)
-    if not served:
+        loaded = connect(settings.endpoint, model, settings.tokenizer, settings.connections)
+        name, kind = loaded.name, loaded.kind
+        if distributed.world_size() > 1:
+            raise SettingError(f"{name} is a served model: run one process, without the launcher.")
+    else:
         resolve_placement(settings)  # before the Hub is contacted
-    if served and distributed.world_size() > 1:
-        raise SettingError(f"{model.name} is a served model: run one process, without the launcher.")
-    name, kind = (model.name, model.kind) if served else name_and_kind(model, settings)
+        name, kind = name_and_kind(model, settings)
     for option in ("chat_template", "per_token"):
         if getattr(settings, option) and kind != CAUSAL:
             raise SettingError(f"{option} applies to causal models, and {name} is {kind}: leave it out.")
@@ -156,7 +149,6 @@ def score_configs(
             requests.append((request, path))
     # configs that may need a next-sentence head come last
     requests.sort(key=lambda item: item[0].probe.intersentence)
-    loaded: Model | None = model if served else None
     for between, group in groupby(requests, lambda item: item[0].probe.intersentence):
         problem: ModelError | None = None
         if loaded is None or (between and loaded.kind == MASKED):
@@ -198,7 +190,6 @@ def suitable_configs(configs: Mapping[str, bool], kind: str, model: str) -> tupl
 
 
 def _mismatch(name: str, named: bool, kind: str) -> str:
-    """Why a kind of model cannot be scored on a config; empty if it can."""
     if name == "annotations" and not named:
         return "contains rejected sentences too; name it to score it"
     try:

@@ -182,8 +182,7 @@ def score_as_run(model: Model, request: Request, path: Path | None, command: Seq
     model, request = _with_auto_dtype(model, request)
     if path is None:
         return ScoredRun(score_request(model, request))
-    extra = {name: getattr(request.settings, name) for name in ("null", "plan")}
-    extra = {name: value for name, value in extra.items() if value}
+    extra = {name: value for name in ("null", "plan") if (value := getattr(request.settings, name))}
     settings = {**request.facts(model), **model.settings(request.settings.batch_tokens), **extra}
     if any(other != settings for other in distributed.gather(settings)):
         raise ScoringError("The processes of this run loaded different models. Give them the same files.")
@@ -230,15 +229,13 @@ def score_request(model: Model, request: Request, cache: ResponseCache | None = 
             metadata["null"].append(Estimate.of(result, request.measure.headline(result).name).value)
     if request.precision is not None:
         metadata["precision"] = request.precision
-    half = metadata["dtype"] in ("bfloat16", "float16")
-    if half and isinstance(model, LoadedModel) and model.load_float32:
+    dtype = metadata["dtype"]
+    if dtype in ("bfloat16", "float16") and isinstance(model, LoadedModel) and model.load_float32:
         ids = sample_ids(scores.table)
         rows = request.rows.filter(lambda name: name in ids, input_columns="id")
-        dtype = metadata["dtype"]
         try:
             exact = compute_scores(model.load_float32(), replace(request, rows=rows))
-            metadata["precision"] = precision_error(request.measure, scores.table, exact.table)
-            note = precision_note(dtype, metadata["precision"])
+            metadata["precision"], note = precision_error(request.measure, scores, exact)
         except (ModelError, ScoringError, torch.OutOfMemoryError) as problem:  # no room for the copy
             note = f"{dtype}: its error was not measured ({describe_error(problem)})"
         metadata["notes"] = [*metadata["notes"], note]
@@ -250,9 +247,9 @@ def _with_auto_dtype(model: Model, request: Request) -> tuple[Model, Request]:
 
     An error of `LARGEST_ERROR` standard deviations of the scores widens an interval by 0.5 %.
     """
-    if not isinstance(model, LoadedModel) or len(request.rows) < _LEAST_ROWS:
-        return model, request
-    mixed = model.in_mixed_precision()
+    mixed = model
+    if isinstance(model, LoadedModel) and len(request.rows) >= _LEAST_ROWS:
+        mixed = model.in_mixed_precision()
     if mixed is model:
         return model, request
     numbers = np.linspace(0, len(request.rows) - 1, PRECISION_SAMPLES).round().astype(int)
@@ -265,9 +262,8 @@ def _with_auto_dtype(model: Model, request: Request) -> tuple[Model, Request]:
         return model, request
     error = relative_error(request.measure, rounded.table, exact.table)
     if error <= LARGEST_ERROR:
-        precision = precision_error(request.measure, rounded.table, exact.table)
-        notes = (*request.notes, precision_note(MIXED, precision))
-        return mixed, replace(request, notes=notes, precision=precision)
+        precision, note = precision_error(request.measure, rounded, exact)
+        return mixed, replace(request, notes=(*request.notes, note), precision=precision)
     note = (
         f"float32: bfloat16 changed the scores of some samples by {error:.2g} of their standard deviation, "
         f"which is more than {LARGEST_ERROR}"
@@ -279,10 +275,10 @@ def _scores_until_decided(model: Model, request: Request, cache: ResponseCache |
     """The scores of stratified samples, more and more of them until the verdict or gates are decided."""
     rows = request.rows
     order = stratified_order(rows["id"], rows["stereotype"])
-    with ExitStack() as stack:
-        cache = cache or stack.enter_context(ResponseCache(Path(":memory:")))
+    with ResponseCache(Path(":memory:")) as memory:
         for size in looks(len(rows)):
-            scores = compute_scores(model, replace(request, rows=rows.select(sorted(order[:size]))), cache)
+            some = replace(request, rows=rows.select(sorted(order[:size])))
+            scores = compute_scores(model, some, cache or memory)
             stopped = {"samples": size, "of": len(rows), "stretch": stretch(size)}
             scores = replace(scores, metadata={**scores.metadata, "stopped": stopped})
             if is_decided(scores.result(), request.settings.gates):
@@ -302,9 +298,6 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
     samples: list[tuple[Row, int, Sample]] = []
     skipped: list[dict[str, Any]] = []
 
-    def skip(row: Row, template: int, reason: str) -> None:
-        skipped.append({"id": row["id"], "template": template, "reason": reason})
-
     def main_reason(template: int) -> str:
         reasons = Counter(entry["reason"] for entry in skipped if entry["template"] == template)
         return reasons.most_common(1)[0][0] if reasons else "there are no rows"
@@ -314,7 +307,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
             try:
                 samples.append((row, template, ask(row, reader)))
             except SkipSampleError as error:
-                skip(row, template, str(error))
+                skipped.append({"id": row["id"], "template": template, "reason": str(error)})
     if probe.label == "stereotype" and all(sample.placebo is None for _, _, sample in samples):
         changed = with_placebo_from_samples([sample for _, _, sample in samples])
         samples = [(row, template, new) for (row, template, _), new in zip(samples, changed, strict=True)]
@@ -337,7 +330,7 @@ def compute_scores(model: Model, request: Request, cache: ResponseCache | None =
                     values_of_words.append(placebo_values)
                     labels.append(row["stereotype"])
             else:
-                skip(row, template, answer.not_finite)
+                skipped.append({"id": row["id"], "template": template, "reason": answer.not_finite})
     empty = builders.keys() - {template for _, template, _ in scored} - {*(unused if may_omit else ())}
     if empty:
         where = f" in template {min(empty)}" if min(empty) else ""
@@ -404,7 +397,6 @@ def _no_placebo(model: Model, probe: Probe, lacking: Sequence[int], placebos: Ma
 
 
 def _table(scored: Sequence[tuple[Row, int, Score]], probe: Probe, features: datasets.Features) -> pa.Table:
-    """One row per sample and template, in the order of the data."""
     columns: dict[str, Any] = {"id": [row["id"] for row, _, _ in scored]}
     if probe.templated:
         columns["template"] = pa.array([template for _, template, _ in scored], pa.int32())
@@ -425,38 +417,33 @@ def sample_ids(scores: pa.Table) -> set[str]:
     return ids if "template" not in frame else ids | set(frame.groupby("template")["id"].first())
 
 
-def precision_error(measure: Measure, half: pa.Table, exact: pa.Table) -> dict[str, float]:
-    """The median and the largest difference of the scores that both tables have."""
-    differences = (_log_ratios(measure, half) - _log_ratios(measure, exact)).abs()
+def precision_error(measure: Measure, half: Scores, exact: Scores) -> tuple[dict[str, float], str]:
+    """The median and the largest difference of the scores that both have, and a note with them."""
+    differences = (_log_ratios(measure, half.table) - _log_ratios(measure, exact.table)).abs()
     differences = differences[np.isfinite(differences)]
-    median, largest = float(differences.median()), float(differences.max())
-    return {"samples": len(differences), "median": median, "largest": largest}
-
-
-def precision_note(dtype: str, error: Mapping[str, float]) -> str:
-    return (
-        f"{dtype} changes a log ratio by {error['median']:.2g} (median) and at most {error['largest']:.2g}, "
-        f"on {error['samples']} samples that were also scored in float32"
+    number, median, largest = len(differences), float(differences.median()), float(differences.max())
+    note = (
+        f"{half.metadata['dtype']} changes a log ratio by {median:.2g} (median) and at most {largest:.2g}, "
+        f"on {number} samples that were also scored in float32"
     )
+    return {"samples": number, "median": median, "largest": largest}, note
 
 
 def relative_error(measure: Measure, half: pa.Table, exact: pa.Table) -> float:
     """The root mean square difference in standard deviations of the scores, of the worst template."""
     expected = _log_ratios(measure, exact)
     squares = (_log_ratios(measure, half) - expected) ** 2
-    names = expected.index.names
-    templates = expected.index.get_level_values("template") if "template" in names else [0] * len(expected)
-    spread = expected.groupby(templates).std()
-    return float((squares.groupby(templates).mean() ** 0.5 / spread).max(skipna=False))
+    spread = expected.groupby(level="template").std()
+    return float((squares.groupby(level="template").mean() ** 0.5 / spread).max(skipna=False))
 
 
 def _log_ratios(measure: Measure, table: pa.Table) -> "pd.Series[float]":
-    """The scores by id and template; for StereoSet, the log ratios of its probabilities."""
+    """The scores by id and template (0 if there are none); for StereoSet, log ratios of its probabilities."""
     frame = table.to_pandas()
     if "unrelated" in frame:
         values = np.log(frame["stereotype"]) - np.log(frame["antistereotype"])
     else:
         assert measure.display is not None
         values = measure.display.value(table)
-    names = [name for name in ("id", "template") if name in frame]
-    return frame.assign(value=values).groupby(names)["value"].last()
+    frame = frame.assign(value=values, template=frame.get("template", 0))
+    return frame.groupby(["id", "template"])["value"].last()

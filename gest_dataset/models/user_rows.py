@@ -65,21 +65,19 @@ def read_user_rows(path: Path, config: str | None = None) -> Dataset:
 def _read_file(path: Path) -> Dataset:
     table = read_user_table(path)
     measure, probe = measure_of(list(table.columns), str(path))
-    names = [*(["id"] if "id" in table.columns else []), *sorted(probe.fields)]
-    unit = measure.unit.column
-    if unit is not None and unit in table.columns and unit not in names:
-        names.append(unit)
-    # StereoSet has a text called `stereotype`
-    kinds = {name: "text" if name == "stereotype" and probe.label != name else name for name in names}
-    features = Features({name: _FIELDS.get(kind, _TEXT)[0] for name, kind in kinds.items()})
-    columns: dict[str, list[Any]] = {name: [] for name in names}
+    names = dict.fromkeys(["id", *sorted(probe.fields), measure.unit.column])
+    columns: dict[str, list[Any]] = {name: [] for name in names if name and name in table.columns}
+    features = Features()
     for name, values in columns.items():
+        # StereoSet has a text called `stereotype`
+        kind = "text" if name == "stereotype" and probe.label != name else name
+        features[name], meaning = _FIELDS.get(kind, _TEXT)
         for number, value in enumerate(table.columns[name], start=1):
             try:
-                values.append(_parse(kinds[name], value, optional=name not in ("id", *probe.fields)))
+                values.append(_parse(kind, value, optional=name not in ("id", *probe.fields)))
             except (TypeError, ValueError) as error:
                 shown = "empty" if value in (None, "") else repr(value)
-                problem = f"`{name}` is {shown}, not {_FIELDS.get(kinds[name], _TEXT)[1]}"
+                problem = f"`{name}` is {shown}, not {meaning}"
                 raise DataError.at(table.path, f"row {number}", problem) from error
     rows: Dataset = Dataset.from_dict(columns, features)
     if not len(rows):
@@ -98,9 +96,8 @@ def _parse(name: str, value: Any, optional: bool) -> Any:
     if name in ("stereotype", "word_index"):
         if isinstance(value, bool) or not re.fullmatch(r"\d+(\.0)?", str(value).strip(), re.ASCII):
             raise ValueError  # int("1_0") is 10
-        number = int(float(value))
-        valid = number in STEREOTYPES or (name == "word_index" and number >= 0)
-        value = number
+        value = int(float(value))
+        valid = value in STEREOTYPES or name == "word_index"
     elif name in ("masculine_span", "feminine_span", "keywords"):
         value = json.loads(value) if isinstance(value, str) else value  # text files hold lists as JSON
         spans = value if name == "keywords" else [value]

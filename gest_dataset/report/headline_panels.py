@@ -115,9 +115,6 @@ def _scatter(
     return make_panel(key, figure, records, results=results, note=note, **texts)
 
 
-# --- g_s and f_s
-
-
 def size(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
     """g_s against the number of parameters (figure 4 of [A])."""
     runs = [run for run in runs if not run.custom_templates]
@@ -242,9 +239,6 @@ def trade_off(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
         Curve([0.5, 0.75], [1.0, 0.5], DASHED, "from fully stereotypical to always masculine"),
     ]
     yield _scatter("trade-off", records, "f_m", "f_s", curves, entries)
-
-
-# --- rows of models
 
 
 def control_differences(runs: Sequence[LabelledRun]) -> Iterator[Panel]:

@@ -197,7 +197,7 @@ def verdict_of(run: LabelledRun) -> RunVerdict:
     bounds, marks = format_distinct(estimate[1:], limits)
     interval = " to ".join(bounds)
     if math.isnan(estimate.value):
-        name, (summary, sentences) = UNDEFINED, run.measure.describe_undefined(result)
+        name, (summary, *sentences) = UNDEFINED, run.measure.sentences("undefined", result)
     elif any(map(math.isnan, estimate)):
         name, summary, sentences = UNDEFINED, TOO_FEW_SAMPLES, [_TEXTS["no-interval"]]
     else:

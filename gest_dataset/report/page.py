@@ -1,13 +1,7 @@
 """The report: one self-contained HTML file about one or more runs, and its figures as files for papers.
 
 The page loads nothing, and its content security policy allows only its own style and script. All data are
-escaped, with invisible characters shown as escapes. A folder of figures has:
-
-NAME-single.pdf, .svg, .txt          a figure as wide as a column, with its title and caption
-NAME-double.pdf, .svg, .txt          the same, as wide as the text
-NAME.csv                             all its numbers
-results.tex                          the headlines of the runs (package `booktabs`)
-
+escaped, with invisible characters shown as escapes. docs/report.md lists the files of a folder of figures.
 Letters that are not Latin need an engine of LaTeX that reads Unicode (LuaLaTeX, XeLaTeX).
 """
 

@@ -57,7 +57,7 @@ def _marks(
     return marks
 
 
-def _records(first: Record, numbers: Mapping[str, Sequence[Any]]) -> list[Record]:
+def _records(numbers: Mapping[str, Sequence[Any]], **first: Any) -> list[Record]:
     """A record for each stereotype, with its entry of each column of numbers."""
     return [
         first | {"stereotype": number, "name": stereotype.name} | dict(zip(numbers, cells, strict=True))
@@ -83,9 +83,6 @@ def _gender_entries(text: str) -> list[Any]:
     ]
 
 
-# --- rates and ranks
-
-
 class Rates(NamedTuple):
     """The rates of a run in one template or language, and the published ones to compare with."""
 
@@ -93,10 +90,6 @@ class Rates(NamedTuple):
     where: str
     result: Result
     published: Sequence[paper.PublishedRates] = ()
-
-    @property
-    def record(self) -> Record:
-        return {"source": OWN, "model": self.run.label, "where": self.where}
 
 
 def rates_of(run: LabelledRun) -> list[Rates]:
@@ -153,10 +146,10 @@ def _rates_panel(name: str, all_rates: Sequence[Rates]) -> Panel:
         for model in rates.published:
             scaled = np.array(model.rates) / (_middle(model.rates) if symbol == "q" else 1.0)
             marks.append(Mark(scaled, np.arange(len(STEREOTYPES)), model.model, STYLES["small-tick"]))
-            first = {"source": PUBLISHED, "model": model.model, "where": rates.where}
-            records += _records(first, {symbol: model.rates})
+            records += _records({symbol: model.rates}, source=PUBLISHED, model=model.model, where=rates.where)
         outer = _columns(rates.result, f"{symbol}_simultaneous", ends=_SUFFIXES[1:])
-        records += _records(rates.record, {**_columns(rates.result, symbol), **outer})
+        numbers = _columns(rates.result, symbol) | outer
+        records += _records(numbers, source=OWN, model=rates.run.label, where=rates.where)
         middle = _middle(rates.result["q"]) if symbol == "q" else 1.0
         marks += _marks(_estimates(rates.result, symbol), symbol, middle, list(outer.values()))
         title = f"{rates.run.label}\n{rates.where}" if several else rates.where
@@ -183,15 +176,15 @@ def _ranks_panel(
     """Feminine ranks over box plots of the published ones (figures 3, 5 and 7 of [A])."""
     records: list[Record] = []
     for model in published:
-        first = {"source": PUBLISHED, "model": model.model, "where": model.where}
-        records += _records(first, {"feminine_rank": model.ranks})
+        numbers = {"feminine_rank": model.ranks}
+        records += _records(numbers, source=PUBLISHED, model=model.model, where=model.where)
     labels = {rates.run.label: rates.run.number for rates in all_rates}
     offset_of = dict(zip(labels, figures.spaced_offsets(len(labels), 0.2), strict=True))
     marks, correlations = [], []
     boxes = np.array([model.ranks for model in published])
     for rates in all_rates:
         columns = _columns(rates.result, "feminine_ranks", "feminine_rank")
-        records += _records(rates.record, columns)
+        records += _records(columns, source=OWN, model=rates.run.label, where=rates.where)
         ranks, low, high = map(np.array, columns.values())
         bounded = (low > 1) | (high < len(STEREOTYPES))
         low, high = (np.where(bounded, end, np.nan) for end in (low, high))
@@ -225,7 +218,7 @@ def choice_panels(runs: Sequence[LabelledRun]) -> Iterator[Panel]:
             style: dict[str, Any] = {"color": LIGHT[gender], "markersize": 5}
             marks += _marks(_estimates(run.result, gender), gender, offset=offset, **style)
         male, female, neither = (_columns(run.result, option) for option in ("male", "female", "neither"))
-        records += _records({"model": run.label, "language": language}, male | female | neither)
+        records += _records(male | female | neither, model=run.label, language=language)
         title = f"{run.label}\n{language}" if len(runs) > 1 else language
         charts.append(Chart({"xlabel": "share of the readable answers", "xlim": _SHARE}, marks, title))
     if charts:

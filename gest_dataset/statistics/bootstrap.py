@@ -3,12 +3,8 @@
 All statistics except proportions are functions of the means of a few values per sample within strata
 (stereotypes, targets, genders). A draw is therefore the means and covariances of a resample of each stratum.
 They give the statistic and, by the delta method, its standard error; the distribution of their ratio gives
-the interval (bootstrap-t: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 12.5):
-
-    [theta - t*(97.5 %) se, theta - t*(2.5 %) se]     t* = (theta* - theta) / se*
-
-Unlike a percentile interval, which is too short for small sets, it is second-order accurate. Rows are sorted
-within strata before anything is summed or drawn, so results do not depend on the order of samples.
+the interval (bootstrap-t: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 12.5). Rows
+are sorted within strata before anything is summed or drawn, so results do not depend on the order of samples.
 
 The samples of a unit (a sentence with its translations, an occupation) are drawn together. With x_u the sum
 of a stratum's values in unit u and n_u their number, its mean is mean(x_u) / mean(n_u), so every
@@ -198,7 +194,7 @@ def welch_satterthwaite(variances: Floats, size: Floats) -> float:
 
 
 def studentised(value: float, error: float, ratios: Floats) -> tuple[float, float, float]:
-    """Bounds and p-value from the ratios t* of the draws."""
+    """Bounds and p-value from the ratios t* = (theta* - theta) / se* of the draws."""
     ordered = np.sort(ratios[~np.isnan(ratios)])
     number = len(ordered)
     # order statistics, because a ratio may be infinite (a resample of equal rows)

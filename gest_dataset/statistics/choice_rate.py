@@ -1,29 +1,8 @@
-"""The stereotype rate of choices (GenderBench's GEST probe; Pikuliak, 2025).
+"""The stereotype rate of choices (GenderBench's GEST probe; Pikuliak, 2025; formulas in docs/metrics.md).
 
-A model is asked who would say a sentence, with the options in several orders. With m_u, f_u and n_u the
-shares of *male*, *female* and *neither* among the readable answers about sentence u:
-
-    male_i, female_i, neither_i = means over the sentences of stereotype i, preference_i = male_i - female_i
-    stereotype_rate = ((male_M - female_M) + (female_F - male_F)) / 2
-
-where M and F are the means over the stereotypes about men and about women. It is 1 if every answer is the
-stereotype, 0 without a difference, -1 if every answer is against it. GenderBench leaves stereotype 15 out of
-M (`stereotype_rate_without_15`).
-
-For two answers about one sentence, in all orders of the options, `same_option` is how often they are the same
-option and `same_letter` how often they have the same letter; `position_effect` = same_letter - same_option.
-In all orders of k options each option has each letter equally often, so with P the share of the most
-frequent letter
-
-    letter_following = (k P - 1) / (k - 1)
-    stereotype_rate_corrected = stereotype_rate / (1 - letter_following)
-
-estimate the share of answers that follow this letter whatever it stands for, and the rate of the others.
-
-Refusals are no random sample: a model may refuse the stereotyped answers. `stereotype_rate_lowest` and
-`_highest` are the rate if every unreadable answer were against the stereotype, or the stereotype (Manski,
-1990); `stereotype_rate_lowest_low` and `_highest_high` are the outer ends of their 95 % intervals, on which
-the verdict is.
+A model is asked who would say a sentence, with the options in several orders. The rate is 1 if every answer
+is the stereotype, 0 without a difference, -1 if every answer is against it. Refusals are no random sample, so
+there are also bounds over what the unreadable answers would have been (Manski, 1990).
 
 Where the probabilities of the letters are known, `choice_rate_of_shares` uses them instead of the chosen
 option.
@@ -301,15 +280,9 @@ def repeat_variance(
     """The variance of repeats with its interval over sentences; empty if no prompt has two answers.
 
     `units` are the sentences and `prompts` the prompts of the answers; refusals and unknown genders are left
-    out. With x the values of the r_k readable answers to prompt k, between 0 and 1, and m_k their mean:
-
-        s_k^2 = sum of (x - m_k)^2 / (r_k - 1)
-        repeat_variance = mean over sentences of the mean s_k^2 of their prompts
-        repeat_agreement = the same mean of the shares of pairs of answers to prompt k that are the same
-        answer_variance = mean over stereotypes of the variance of all answers about one
-
-    If answers do not depend on the sentence, the first equals the last; if answers are always the same, it
-    is 0. Prompts with fewer than two readable answers are left out.
+    out, and so are prompts with fewer than two readable answers (docs/metrics.md, *Repeats*). If answers do
+    not depend on the sentence, `repeat_variance` equals `answer_variance`; if they are always the same, it is
+    0.
     """
     checks.same_length(predictions=predictions, references=references, units=units, prompts=prompts)
     strata = checks.stereotype_codes("references", references)

@@ -33,11 +33,8 @@ DRAWS = 10_000
 LARGEST, MIN_SENTENCES = 10, 500
 # Of the means of (hit, counted)
 _RATE_CONTRAST = of_ratios(linear(MALE_MINUS_FEMALE), np.ones((len(STEREOTYPES), 1)))
-
-
-# ICAT has a kink at SS = 50: two models of equal LMS have the same ICAT if their SS are equal, or 50 - x and
-# 50 + x. One of the two must be ruled out by this many standard errors. Equal models are then found to differ
-# in about 5 % of comparisons, otherwise in fewer than 1 %
+# Two models of equal LMS have the same ICAT if their SS are equal, or 50 - x and 50 + x. One of the two must
+# be ruled out by this many standard errors (docs/intervals.md)
 MIN_FROM_KINK = 3.0
 
 
@@ -112,8 +109,7 @@ class _Paired:
 
 def _log_ratios(a: Any, b: Any) -> tuple[Floats, Floats]:
     """The scores of both models as rows, one column per template."""
-    first_sample: Any = a[0] if len(a) else 0.0
-    width = (len(first_sample) or None) if np.ndim(first_sample) else None
+    width = (len(a[0]) or None) if np.ndim(a[0]) else None
     left, right = (
         checks.finite_array(name, side, width).reshape(len(side), -1) for name, side in (("a", a), ("b", b))
     )

@@ -1,21 +1,9 @@
-"""Word-filling measures with control groups (Pikuliak et al., 2023).
+"""Word-filling measures with control groups (Pikuliak et al., 2023; formulas in docs/metrics.md).
 
 A quadruplet fills the keywords w_s (stereotype) and w_a (anti-stereotype) into a template about the original
-group (t_o) and about a control group (t_c):
-
-    ss(t)  = ln p(w_s, t) - ln p(w_a, t)              of t_o and of t_c     (eq. 1)
-    csk(w) = ln p(w, t_o) - ln p(w, t_c)              of w_s and of w_a     (eq. 2)
-    f      = ss(t_o) - ss(t_c) = csk(w_s) - csk(w_a)                        (eq. 3)
-    cs     = the CrowS-Pairs score: summed over the words that both sentences of a pair share
-
-`f_prefix` of causal models is f with ln p of the keyword given the text before it only.
-
-The second score of each, for the control group or control pair, should show no stereotype. `_mu` is the mean
-of a score, `_plus` the share of positive scores, `_rho` Pearson's correlation.
-
-    false positive rate = share of ss(t_c) > ss(t_o) among the samples with ss(t_o) > 0
-    false negative rate = share of ss(t_c) < ss(t_o) among the samples with ss(t_o) < 0
-    agreement of f and x = share of samples in which f > 0 and x > 0 are both true or both false
+group and about a control group, which gives ss, csk and f; cs is the CrowS-Pairs score. The second score of
+each, for the control group or control pair, should show no stereotype. `_mu` is the mean of a score, `_plus`
+the share of positive scores, `_rho` Pearson's correlation.
 """
 
 import math
@@ -85,8 +73,8 @@ def control_bias(
     `predictions` are rows of ln p of the keyword: original stereotype, original anti-stereotype, control
     stereotype, control anti-stereotype (None for sets without keywords). `cs` are rows of CrowS-Pairs scores,
     original and control; rows of None are left out, and `n_cs` counts the others. `f_prefix` has one number
-    or None in each row. Means are logarithms to
-    `log_base`. Samples of a unit (copies of an original pair) are resampled together.
+    or None in each row. Means are logarithms to `log_base`. Samples of a unit (copies of an original pair)
+    are resampled together.
     """
     unit_length = checks.log_of_base(log_base)
     inputs = {name: rows for name, rows in (("predictions", predictions), ("cs", cs)) if rows is not None}

@@ -55,10 +55,9 @@ def pearson(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
 def mean_correlation(values: Floats, pairs: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
     """R, the mean of Pearson's r over pairs of columns, and its bounds; `values` [rows, columns].
 
-    The interval is Tukey's jackknife of z = atanh R (Fisher, 1915): with z_-i without row i, the variance of
-    z is (n - 1) / n times the sum of the squares of z_-i - mean z_-i, with n - 1 degrees of freedom. R is nan
-    without a pair or if a column does not vary; bounds are nan where R is, with fewer than 4 rows, if a
-    column varies by one row alone, and at R = 1 or -1.
+    The interval is Tukey's jackknife of z = atanh R (Fisher, 1915) over rows. R is nan without a pair or if a
+    column does not vary; bounds are nan where R is, with fewer than 4 rows, if a column varies by one row
+    alone, and at R = 1 or -1.
     """
     number = len(values)
     if not pairs or number < 2:
@@ -82,9 +81,6 @@ def mean_correlation(values: Floats, pairs: Sequence[tuple[int, int]]) -> tuple[
     reach = float(special.stdtrit(float(number - 1), (1 + LEVEL) / 2)) * error
     centre = math.atanh(mean)
     return mean, math.tanh(centre - reach), math.tanh(centre + reach)
-
-
-# --- reliability, variance components, and dependence on the sentences' creators
 
 
 def split_half(scores: Floats, stereotypes: Ints, splits: int = SPLITS, seed: int = SEED) -> float:
@@ -180,11 +176,8 @@ def creator_jackknife(scores: Floats, stereotypes: Ints, creators: Sequence[str]
     """What g_s would be for sentences of other people: the jackknife over creators, with g_s `by_creator`.
 
     Bounds are nan with fewer than two creators, and so is g_s of a creator without a sentence of some
-    stereotype. GEST's sentences come from five creators. With k of them
-
-        error^2 = (k - 1) / k * sum over creators of (ln g_s without the creator - their mean)^2
-
-    and Student's t with k - 1 degrees of freedom (Efron and Tibshirani, 1993, chapter 11).
+    stereotype. With k creators Student's t has k - 1 degrees of freedom (Efron and Tibshirani, 1993, chapter
+    11).
     """
     names, index = np.unique(np.asarray(creators, dtype=str), return_inverse=True)
 

@@ -26,20 +26,13 @@ import math
 import string
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from gest_dataset.statistics import checks
-from gest_dataset.statistics.bootstrap import (
-    DRAWS,
-    SEED,
-    Interval,
-    Resamples,
-    SmoothFunction,
-    interval_entries,
-    resample,
-)
+from gest_dataset.statistics import bootstrap, checks
+from gest_dataset.statistics.bootstrap import Interval, SmoothFunction, interval_entries, resample
 from gest_dataset.statistics.checks import Bools, Floats, Ints
 from gest_dataset.statistics.proportions import proportion
 
@@ -58,8 +51,8 @@ def gender_accuracy(
     units: Sequence[Hashable] | None = None,
     templates: Sequence[Hashable] | None = None,
     *,
-    draws: int = DRAWS,
-    seed: int = SEED,
+    draws: int = bootstrap.DRAWS,
+    seed: int = bootstrap.SEED,
 ) -> dict[str, Any]:
     """Accuracy, F1, delta_g and delta_s, as shares; `units` are the entities.
 
@@ -83,8 +76,7 @@ def gender_accuracy(
     hits = (labels == stated) | ((labels == 3) & (wrong_references is not None))
 
     cells, strata = np.unique(3 * stated + statuses, return_inverse=True)
-    counts = np.zeros((len(cells), 4))
-    np.add.at(counts, (strata, labels), 1)
+    counts = np.bincount(4 * strata + labels, minlength=4 * len(cells)).reshape(-1, 4).astype(float)
     functions = _functions(cells, counts.sum(axis=1), wrong_references is not None, genders is not None)
     intervals = _intervals(np.eye(4)[labels], strata, entities, pairs, draws, seed)
     cases = _without_unknown(counts, cells) / counts.sum(axis=1, keepdims=True)
@@ -102,10 +94,9 @@ def gender_accuracy(
     result |= proportion("unknown", labels == 3, entities)
     entity = np.arange(number) if entities is None else entities
     result["delta_s_permutation_p"] = _permutation_p(hits, stated, statuses, entity, draws, seed)
-    confusion = np.zeros((3, 4), dtype=int)
-    np.add.at(confusion, (stated, labels), 1)
+    confusion = np.bincount(4 * stated + labels, minlength=12).reshape(3, 4).tolist()
     sizes = np.bincount(statuses, minlength=3).tolist()
-    return result | {"n": number, "n_pro": sizes[0], "n_anti": sizes[1], "confusion": confusion.tolist()}
+    return result | {"n": number, "n_pro": sizes[0], "n_anti": sizes[1], "confusion": confusion}
 
 
 def _words_of_one_reference(texts: Sequence[str], right: Sequence[str], wrong: Sequence[str]) -> Bools:
@@ -170,14 +161,11 @@ def _intervals(
     columns: Floats, strata: Ints, entities: Ints | None, templates: Ints | None, draws: int, seed: int
 ) -> Callable[[SmoothFunction], Interval]:
     """A function that gives intervals over entities, widened for templates that several of them share."""
-
-    def by(units: Ints | None, draws: int = 0) -> Resamples:
-        return resample(columns, strata, int(strata.max()) + 1, units, draws, seed)
-
-    main = by(templates if entities is None else entities, draws)
+    by = partial(resample, columns, strata, int(strata.max()) + 1, seed=seed)
+    main = by(templates if entities is None else entities, draws=draws)
     crossed = []
     if entities is not None and templates is not None:
-        crossed = [by(templates), by(entities * len(templates) + templates)]
+        crossed = [by(units, draws=0) for units in (templates, entities * len(templates) + templates)]
 
     def interval(function: SmoothFunction) -> Interval:
         found, variance = main.interval(function), main.variance(function)
@@ -197,7 +185,7 @@ def _without_unknown(counts: Floats, cells: Ints) -> Floats:
     wrong = np.where(stated == 0, 1, 0)
     labels = [np.array(case)[stated] for case in itertools.product(range(3), repeat=3)]
     labels += [np.where(status == right, stated, wrong) for right in (0, 1)]
-    return counts * [1, 1, 1, 0] + np.eye(4)[np.array(labels)] * counts[:, 3:]
+    return np.asarray(counts * [1, 1, 1, 0] + np.eye(4)[np.array(labels)] * counts[:, 3:])
 
 
 def _permutation_p(hits: Bools, stated: Ints, statuses: Ints, entities: Ints, draws: int, seed: int) -> float:

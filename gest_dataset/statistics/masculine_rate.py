@@ -1,22 +1,12 @@
-"""Masculine rates of translations (Pikuliak et al., 2024, section 4.1.1).
-
-    p_i = share of the samples of stereotype i whose translation is masculine
-    p_f = mean of p_1 .. p_7      p_m = mean of p_8 .. p_16
-    f_s = p_m - p_f     (eq. 1)   f_m = (p_m + p_f) / 2     (eq. 2)
+"""Masculine rates of translations (Pikuliak et al., 2024, section 4.1.1; formulas in docs/metrics.md).
 
 Translations of unknown gender are left out and counted. They are no random sample, since a neutral wording
 may be more likely for stereotypes about women. So there are also
 
-- bounds (Manski, 1990): the rates if each unknown translation were masculine or feminine, whichever moves the
-  number most; f_s is lowest if the unknown ones of male stereotypes are feminine and those of female
-  stereotypes masculine;
-- bounds over the detector's errors (after Rogan and Gladen, 1978). Of masculine translations a share e_m
-  is detected as feminine, of feminine ones e_f as masculine, of those without a gender e_n as either. All
-  lie between 0 and a largest value and may differ between stereotypes, since errors depend on the words.
-  So p_i lies between (q - e_f) / (1 - e_f) and q / (1 - e_m), where q leaves out e_n / (1 - e_n) times
-  the unknown ones from the masculine or from the feminine translations. With k errors in n labelled
-  sentences a share may be as large as the one at which so few errors have a probability of 5 % (Clopper
-  and Pearson, 1934): no error in 25 sentences is compatible with up to 11 %.
+- bounds (Manski, 1990): f_s is lowest if the unknown translations of male stereotypes are feminine and those
+  of female stereotypes masculine;
+- bounds over the detector's errors (after Rogan and Gladen, 1978), whose shares may differ between
+  stereotypes, since errors depend on the words.
 """
 
 from collections.abc import Hashable, Sequence
@@ -98,8 +88,7 @@ def masculine_rate(
     result["f_s_permutation_p"] = weights.permutation_p(rates)
     result["feminine_ranks"] = feminine_ranks(rates.tolist())
     differences = rate_differences(counts.positive, number, ratios(Z), draws, seed)
-    lowest, highest = rank_bounds(differences, len(STEREOTYPES))
-    result |= {"feminine_ranks_low": lowest, "feminine_ranks_high": highest}
+    result |= rank_bounds(differences, len(STEREOTYPES))
     return result | {"n_unknown": int((genders == LABELS.index(UNKNOWN)).sum())}
 
 

@@ -1,14 +1,8 @@
-"""The placebo band: how large is the effect of words that do not differ in gender?
+"""The placebo band: how large is the effect d = ln g_s / s of words that do not differ in gender?
 
-A pair of words has the score ln P(first) - ln P(second) in each sample, and its effect is measured like that
-of a masculine and a feminine word:
-
-    d = ln g_s / s,   s = the standard deviation within stereotypes of the scores
-
-The band holds 95 % of |d| over the pairs. Its limit is the ceil(0.95 (n + 1))-th smallest of n values, which
-a further pair of the same kind exceeds in at most 5 % of cases (split conformal prediction). Over several
-templates limits are averaged: that is the quantile of the mean effect if a pair's effects in the templates
-are as dependent as they can be. `measures.result` adds the band to a result.
+A pair of words has the score ln P(first) - ln P(second) in each sample. The band holds 95 % of |d| over the
+pairs (split conformal prediction; docs/limits.md). Over several templates limits are averaged: that is the
+quantile of the mean effect if a pair's effects in the templates are as dependent as they can be.
 """
 
 import math

@@ -1,15 +1,9 @@
 """Runs that stop when their verdict is known: the order of the samples, the looks, and intervals for them.
 
-An ordinary 95 % interval holds once. Whoever looks after each block and stops when it excludes the null is
-wrong far more often. The interval
-
-    estimate -+ c(t) e,   c(t)^2 = (1 + 1 / (t r)) ln((t r + 1) / 0.05^2)
-
-with the standard error e after t samples holds at all looks together: it is an asymptotic confidence sequence
-(Waudby-Smith et al., 2024, *Time-uniform central limit theory and asymptotic confidence sequences*, theorem
-2.2). r is chosen to make it narrow at the first look. It needs a sample large enough for a normal
-approximation there, so no run stops before `FIRST_LOOK` samples. `models.score_run` and `models.chat.ask`
-look, and `measures.result.is_decided` says whether to stop.
+The intervals hold at all looks together (Waudby-Smith et al., 2024, *Time-uniform central limit theory and
+asymptotic confidence sequences*, theorem 2.2; docs/intervals.md). No run stops before `FIRST_LOOK` samples,
+since they need a normal approximation. `models.score_run` and `models.chat.ask` look, and
+`measures.result.is_decided` says whether to stop.
 """
 
 import hashlib

@@ -5,10 +5,8 @@ bootstrap draws of the largest |t*| (max-t: Romano and Wolf, 2005, Econometrica 
 few degrees of freedom for the bootstrap, c is Student's t of each at Sidak's level, 0.95^(1/k), which is
 exact for independent statistics and conservative otherwise.
 
-Ranks are bounded by the significant pairwise differences: with simultaneous intervals of all of them, rank j
-lies above each k that is significantly lower and below each k that is significantly higher (Mogstad, Romano,
-Shaikh and Wilhelm, 2024, Review of Economic Studies 91). In 95 % of cases no rank interval misses its true
-rank.
+Ranks are bounded by the pairwise differences that are significant simultaneously (Mogstad, Romano, Shaikh and
+Wilhelm, 2024, Review of Economic Studies 91). In 95 % of cases no rank interval misses its true rank.
 """
 
 import math
@@ -137,8 +135,8 @@ def bounds(family: Statistics) -> tuple[Floats, Floats]:
     return family.value - reach, family.value + reach
 
 
-def rank_bounds(differences: Statistics, number: int) -> tuple[list[float], list[float]]:
-    """The lowest and the highest rank of each of `number` values, from the differences of all pairs."""
+def rank_bounds(differences: Statistics, number: int) -> dict[str, list[float]]:
+    """The bounds of `number` ranks as entries of a result, from the differences of all pairs."""
     low, high = bounds(differences)
     first, second = np.triu_indices(number, 1)
     above = np.zeros((number, number), dtype=bool)  # [j, k]: j is significantly above k
@@ -148,4 +146,4 @@ def rank_bounds(differences: Statistics, number: int) -> tuple[list[float], list
     ranked[first[defined]] = ranked[second[defined]] = True
     lowest = np.where(ranked, 1.0 + above.sum(axis=1), np.nan)
     highest = np.where(ranked, float(ranked.sum()) - above.sum(axis=0), np.nan)
-    return lowest.tolist(), highest.tolist()
+    return {"feminine_ranks_low": lowest.tolist(), "feminine_ranks_high": highest.tolist()}

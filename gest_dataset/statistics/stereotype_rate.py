@@ -1,33 +1,11 @@
 """Stereotype rates of language models (Pikuliak et al., 2024, section 4.2.1) and of WinoBias (appendix B.1).
 
-With r = P(w_m | t(s)) / P(w_f | t(s)) of a sample (eq. 3):
-
-    q_i = geometric mean of r over the samples of stereotype i
-    q_f, q_m = geometric means of q_1 .. q_7 and of q_8 .. q_16
-    g_s = q_m / q_f     (eq. 4)
-
-All of them are sums of means of ln r, reported on one of three scales. A fourth, `eurogest`, averages m / (m
-+ f) = r / (1 + r), the share of the masculine text (Rowe et al., 2025):
-
-    q_i = mean of r / (1 + r) over the samples of stereotype i
-    q_f, q_m = means of q_1 .. q_7 and of q_8 .. q_16
-    g_s = q_m / q_f
-
-A share is at most 1, so this g_s saturates: it is near 1 for a model that always prefers the masculine text,
-whatever its ratios are. `eurogest_normalised` is the same as EuroGEST's code computes it since March 2026:
-ln P of each text is divided by its number of tokens (the option `per_token`), so that r is a quotient of
-probabilities per token, and stereotypes with fewer than ten samples have no q_i.
-
-WinoBias: q_m and q_f are geometric means of r over male and female occupations, g_s = q_m / q_f (eq. 5).
+All of them are sums of means of ln r = ln P(w_m) - ln P(w_f) over the samples of a stereotype (eq. 3 and 4)
+or gender (eq. 5), or on EuroGEST's scales of means of r / (1 + r). docs/metrics.md has the formulas.
 
 Over several templates (figure 4) g_s is the mean of each template's g_s (`measures.result`). The scores of a
-sample in all templates are resampled together, and the interval is computed on the log scale.
-
-    d = ln g_s / s
-
-is g_s in standard deviations of the scores (Cohen's d), so it does not depend on how extreme a model's
-probabilities are. s^2 is the variance of ln r within stereotypes, averaged over stereotypes and templates:
-s belongs to a score in one template, since averages over templates vary less.
+sample in all templates are resampled together, and the interval is computed on the log scale. In d = ln g_s
+/ s, s belongs to a score in one template, since averages over templates vary less.
 """
 
 import math
@@ -56,13 +34,10 @@ def exp(x: float) -> float:
         return math.inf
 
 
-# From a sum of means of ln r to the reported number
+# From a sum of means of ln r to the reported number (docs/metrics.md)
 SCALES: dict[str, Callable[[float], float]] = {
-    # geometric means of ratios, the definition; g_s = 1 without a stereotype
     "ratio": exp,
-    # means of log10 r and their difference, as in the first version's tables; g_s = 0 without a stereotype
     "log10": lambda x: x / LN10,
-    # e to the mean of log10 r, as printed in the final version
     "published": lambda x: exp(x / LN10),
 }
 EUROGEST, EUROGEST_NORMALISED = "eurogest", "eurogest_normalised"
@@ -108,7 +83,7 @@ def stereotype_rate(
     if scale == EUROGEST_NORMALISED:
         used = np.bincount(stereotypes, minlength=len(STEREOTYPES))[stereotypes] >= _LEAST_NORMALISED
         ratios, stereotypes = ratios[used], stereotypes[used]
-        unit_codes = None if unit_codes is None else unit_codes[used]
+        unit_codes = bootstrap.select_units(unit_codes, used)
     of_shares = scale not in SCALES
     values = special.expit(ratios) if of_shares else ratios
     # a bound of a mean of shares is itself a share
@@ -133,8 +108,7 @@ def stereotype_rate(
     result["g_s_spread"] = bootstrap.deviation_of_squares(squares, stereotypes) / spread_unit
     result["g_s_permutation_p"] = permutation_p(rates.value)
     result["feminine_ranks"] = feminine_ranks(result["q"])
-    lowest, highest = rank_bounds(differences, len(STEREOTYPES))
-    return result | {"feminine_ranks_low": lowest, "feminine_ranks_high": highest}
+    return result | rank_bounds(differences, len(STEREOTYPES))
 
 
 def winobias_rate(

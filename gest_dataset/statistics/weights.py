@@ -33,8 +33,7 @@ def gender_means(values: Any) -> tuple[float, float]:
 def permutation_p(values: Sequence[float] | Floats) -> float:
     """The exact p-value of male minus female over 16 values (ln q_i or p_i); nan if one is nan.
 
-    If values have nothing to do with which stereotypes are about women, each of the C(16, 7) = 11,440 choices
-    of seven stereotypes is equally likely, and p is the share of them whose difference of means is at least
+    p is the share of the C(16, 7) = 11,440 choices of seven stereotypes whose difference of means is at least
     the observed one (two-sided: Pitman, 1937, Supplement to the Journal of the Royal Statistical Society 4).
     Unlike intervals the test generalises to other stereotypes than these 16.
     """

@@ -27,7 +27,7 @@ from gest_dataset.errors import DataError
 from gest_dataset.languages import LANGUAGES, SOURCE
 from gest_dataset.languages import STEREOSET as RELEASED
 from gest_dataset.runs.folder import check_work_folder
-from gest_dataset.storage import csv_text, folder_lock, write_file, write_json
+from gest_dataset.storage import csv_text, folder_lock, read_yaml, write_file, write_json
 from gest_dataset.translation import open_translator
 from gest_dataset.translation.sentences import is_file
 from gest_dataset.translation.systems import translate_distinct
@@ -44,19 +44,10 @@ _FULL_STOP = regex.compile(r"(?<=\w)\s*[.。।]$")
 _KEYS = ("test", "id", "field")
 _COLUMNS = (*_KEYS, "source", "translation", "context", "problem", "left_out", "correction")
 
-MISSING = "no translation"
-LOST = "BLANK is missing, or there are too many"
-SAME_CANDIDATES = "two candidates are the same"
-NOT_IN_PLACE = "the word is not found in its sentence"
-MISPLACED = "BLANK is part of a word, or after the end of the sentence"
-END = "different punctuation at the end"
-# Whether a sample with the problem is left out
-PROBLEMS = dict.fromkeys((MISSING, LOST, SAME_CANDIDATES, NOT_IN_PLACE), True)
-PROBLEMS |= dict.fromkeys((MISPLACED, END), False)
-
-# The marks that end a sentence in any script, by those of English
-_END_MARKS = {".": ".。．।։።", "?": "?？؟;", "!": "!！", "…": "…"}
-_ENDS = {mark: plain for plain, marks in _END_MARKS.items() for mark in marks}
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+PROBLEMS: dict[str, bool] = _TABLE["problems"]  # whether a sample with the problem is left out
+MISSING, LOST, SAME_CANDIDATES, NOT_IN_PLACE, MISPLACED, END = PROBLEMS
+_ENDS = {mark: plain for plain, marks in _TABLE["end_marks"].items() for mark in marks}
 _CLOSING = regex.compile(r"[\s\p{Pe}\p{Pf}\p{Pi}\"'’]+$")
 # letters of scripts with spaces between words
 _LETTER = r"[[\p{L}\p{M}\p{N}\-]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]"

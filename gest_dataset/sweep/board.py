@@ -72,8 +72,7 @@ def _published_rows() -> Iterator[Row]:
             model = row.get("handle") or row.get("model") or row.get("system")
             if not isinstance(model, str):
                 continue
-            config = row.get("config") or _CONFIGS.get(table_name, table_name)
-            config = config.format(language=row.get("language"))
+            config = row.get("config") or _CONFIGS.get(table_name, table_name).format(**row)
             language = row.get("language") or (CONFIGS[config].languages[0] if config in CONFIGS else "en")
             words = [value for name, value in row.items() if isinstance(value, str) and name not in _NAMES]
             first = {"origin": PUBLISHED, "model": model, "config": config, "language": language}

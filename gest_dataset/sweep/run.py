@@ -46,7 +46,6 @@ from gest_dataset.version import __version__
 
 RUNS = "runs"
 PAGE = "leaderboard.html"
-TABLES = ("leaderboard.csv", "differences.csv")
 _RETRIES = 2  # of a job whose worker or node is lost
 # Variables that decide which data are read
 _VARIABLES = ("GEST_MIRROR", "GEST_SOURCES", "GEST_REPO", "GEST_HOME")
@@ -116,7 +115,9 @@ def sweep(
     cells: Iterable[Cell], output: Path, engine: Engine = run_here, command: Sequence[str] = ()
 ) -> Iterator[list[Cell]]:
     """Run the cells that are not done, and yield those of each job when it has finished."""
-    check_folder(output, (RUNS, PAGE, *TABLES, "slurm.sh", "slurm"), "`gest sweep`")
+    check_folder(
+        output, (RUNS, PAGE, "leaderboard.csv", "differences.csv", "slurm.sh", "slurm"), "`gest sweep`"
+    )
     return engine(jobs_of(cells), partial(run_job, output=output.resolve(), command=command))
 
 

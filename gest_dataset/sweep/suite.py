@@ -126,8 +126,7 @@ def parse_suite(content: Mapping[str, Any], name: str, trust_remote_code: bool =
     with problems.collect("the suite"):
         _check_keys(content, {"title": str, "price": int | float, "models": list, "slurm": dict, **keys})
     problems.check(name)
-    defaults = {key: value for key, value in content.items() if key in keys}
-    defaults[_CONSENT] = trust_remote_code
+    defaults = {key: content[key] for key in content if key in keys} | {_CONSENT: trust_remote_code}
     for number, entry in enumerate(content.get("models", []), start=1):
         own = entry if isinstance(entry, dict) else {"model": entry}
         with problems.collect(f"models[{number}]"):
@@ -140,8 +139,7 @@ def parse_suite(content: Mapping[str, Any], name: str, trust_remote_code: bool =
     if not (models or problems):
         problems["the list is missing or empty"].append("models")
     problems.check(name)
-    options = content.get("slurm", {})
-    return Suite(name, content.get("title", name), models, content.get("price"), options)
+    return Suite(name, content.get("title", name), models, content.get("price"), content.get("slurm", {}))
 
 
 def _check_keys(content: Mapping[Any, Any], types: Mapping[str, Any]) -> None:

@@ -33,13 +33,12 @@ def read_genders(samples: Sequence[TranslatedSentence], data: str, detector: Gen
     config = rows_of(data)
     facts = {row["id"]: row for row in config}
     names = {name: one.int2str for name, one in config.features.items() if hasattr(one, "int2str")}
-    valid = [sample for sample in samples if not sample.problem]
-    found = [EntityGender(UNKNOWN)] * len(valid)
+    genders: dict[str, EntityGender] = {}
     if "entity_index" in config.features:
-        indices = [facts[sample.id]["entity_index"] for sample in valid]
-        texts = ([sample.source for sample in valid], indices, [sample.translation for sample in valid])
-        found = entity_genders(*texts, detector.language, detector)
-    genders = dict(zip((sample.id for sample in valid), found, strict=True))
+        valid = {sample.id: sample for sample in samples if not sample.problem}
+        indices = [facts[name]["entity_index"] for name in valid]
+        texts = ([one.source for one in valid.values()], indices, [one.translation for one in valid.values()])
+        genders = dict(zip(valid, entity_genders(*texts, detector.language, detector), strict=True))
     rows = []
     for sample in samples:
         read = genders.get(sample.id) or EntityGender(UNKNOWN, problem=sample.problem)

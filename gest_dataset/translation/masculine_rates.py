@@ -19,7 +19,7 @@ from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector
-from gest_dataset.gender.grammar import ACCURACY, rules_hash
+from gest_dataset.gender.grammar import ACCURACY, UNKNOWN, rules_hash
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.gest import ENTITY_GENDER, MASCULINE_RATE
 from gest_dataset.measures.result import compute_result
@@ -28,7 +28,6 @@ from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.statistics import checks
 from gest_dataset.statistics.masculine_rate import (
     CONVENTIONS,
-    UNKNOWN,
     detector_bounds,
     max_error_rate,
     unknown_bounds,

@@ -10,7 +10,7 @@ import pandas as pd
 from gest_dataset.builders import CONFIGS, get_config
 from gest_dataset.data.rows import rows_of
 from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
-from gest_dataset.errors import ConfigError, DataError, UnsupportedLanguageError
+from gest_dataset.errors import ConfigError, DataError, UnsupportedLanguageError, convert_errors
 from gest_dataset.gender import languages, parsing
 from gest_dataset.storage import update_hash
 from gest_dataset.translation.translator import Batches, Translation, TranslationError, Translator
@@ -147,10 +147,8 @@ def open_file(name: str, language: str) -> Translator:
     if not path.exists():
         raise ConfigError(f"There is no file {path}.")
     digest = hashlib.sha256()
-    try:
+    with convert_errors(lambda error: TranslationError(f"{path} cannot be read: {error}.")):
         update_hash(digest, path)
-    except OSError as error:
-        raise TranslationError(f"{path} cannot be read: {error}.") from error
 
     def translate(texts: Sequence[str]) -> Batches:
         rows: dict[str, dict[str, int]] = {}  # source -> translation -> number of its first row

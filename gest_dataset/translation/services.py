@@ -30,11 +30,8 @@ from gest_dataset.translation.translator import (
 logger = logging.getLogger(__name__)
 RETRY = RetryPolicy(retries=9, first_delay=1.0, longest_delay=60.0)
 _MESSAGE_LENGTH = 600
-# What the clients' errors say, in their class names, codes and messages
-_QUOTA = re.compile(r"QuotaExceeded|dailyLimitExceeded|quotaExceeded|\bLimitExceededException")
-_BUSY = re.compile(r"Throttling|TooManyRequests|RequestLimitExceeded|[rR]ateLimitExceeded")
-_LANGUAGE = re.compile(r"UnsupportedLanguagePair|target_lang\b.*not supported|Bad language pair")
-_UNREACHABLE = re.compile(r"Connection|Timeout|Transport|HTTPClientError")
+_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+_SAID = {reason: re.compile(pattern) for reason, pattern in _TABLE["errors"].items()}
 
 Send = Callable[[Sequence[str]], Sequence[str]]
 
@@ -75,13 +72,10 @@ def _connect_google(language: str, source: str) -> Send:
     if key := os.environ.get("GOOGLE_API_KEY", "").strip():
         credentials = import_extra("google.auth.api_key", "translate").Credentials(key)
     server = os.environ.get("GOOGLE_TRANSLATE_ENDPOINT")
-    options = {"api_endpoint": server} if server else None
-    client = api.Client(credentials=credentials, client_options=options)
+    client = api.Client(credentials=credentials, client_options={"api_endpoint": server} if server else None)
     # the default format, HTML, would escape apostrophes
-    request = partial(client.translate, source_language=source, format_="text", model="nmt")
-    return lambda texts: [
-        answer["translatedText"] for answer in request(list(texts), target_language=language)
-    ]
+    options = {"source_language": source, "target_language": language, "format_": "text", "model": "nmt"}
+    return lambda texts: [answer["translatedText"] for answer in client.translate(list(texts), **options)]
 
 
 def _connect_amazon(language: str, source: str) -> Send:
@@ -104,8 +98,7 @@ def _connect_amazon(language: str, source: str) -> Send:
 
 
 _CONNECT = {"deepl": _connect_deepl, "google": _connect_google, "amazon": _connect_amazon}
-_TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
-SERVICES = {name: Service(connect=_CONNECT[name], **entry) for name, entry in _TABLE.items()}
+SERVICES = {name: Service(connect=_CONNECT[name], **entry) for name, entry in _TABLE["services"].items()}
 _SECRETS = [key for service in SERVICES.values() for key in service.secrets]
 
 
@@ -167,11 +160,11 @@ def _with_retries(call: Callable[[], Any], service: Service, language: str) -> A
             reason = reason.replace(secret, "<key>") if secret else reason
         reason = reason[:_MESSAGE_LENGTH]
         # raised below the handler, so that the client's error with its request is not chained
-        if status == 456 or (status != 429 and _QUOTA.search(details)):  # 456 is DeepL's
+        if status == 456 or (status != 429 and _SAID["quota"].search(details)):  # 456 is DeepL's
             raise TranslationStoppedError(f"{service.title} has no quota left; resume later.\n{reason}")
-        busy = status == 429 or (status or 0) >= 500 or _BUSY.search(details)
-        if not busy and not (status is None and _UNREACHABLE.search(names)):
-            refused = UnsupportedLanguageError if _LANGUAGE.search(details) else TranslationError
+        busy = status == 429 or (status or 0) >= 500 or _SAID["busy"].search(details)
+        if not busy and not (status is None and _SAID["unreachable"].search(names)):
+            refused = UnsupportedLanguageError if _SAID["language"].search(details) else TranslationError
             raise refused(
                 f"{service.title} refused to translate to {LANGUAGES[language].name} ({language}): {reason}\n"
                 f"Check the key, and that the service offers the language."

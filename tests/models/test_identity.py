@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from gest_dataset.models.identity import fingerprint, tokenizer_behaviour, weights_hash
+from gest_dataset.models.identity import fingerprint, model_hash, tokenizer_behaviour
 from gest_dataset.models.loading import load_model
 from tests.support import zoo
 
@@ -46,7 +47,7 @@ def test_swapped_weights_have_another_hash(dtype: torch.dtype) -> None:
         swapped[0, 0] = ~row[0, 0]
     assert not torch.equal(row, swapped)
     own, *others = (
-        weights_hash([("w", weight), ("scale", scale)])
+        model_hash(SimpleNamespace(state_dict=lambda w=weight: {"w": w, "scale": scale}))
         for weight in (row, swapped, row.reshape(4, 3), row.t().contiguous().t())
     )
     assert own not in others[:2]

@@ -21,7 +21,6 @@ from gest_dataset.models import inference
 from gest_dataset.models.base import LogProbs
 from gest_dataset.models.forward_passes import Head, Pass
 from gest_dataset.models.inference import compute_log_probs
-from gest_dataset.models.prefix_sharing import plain_parents
 from gest_dataset.probes.queries import Input, Lookup, Query, Values
 from tests.support import zoo
 
@@ -88,7 +87,7 @@ class StoppedError(Exception):
 
 def way(row: Input, position: int) -> list[int]:
     """The ids from the beginning of a text to a position of its row."""
-    parents, ids = row.parents or plain_parents(row.size), []
+    parents, ids = row.parents or range(-1, row.size - 1), []
     while position >= 0:
         ids.append(row.input_ids[position])
         position = parents[position]

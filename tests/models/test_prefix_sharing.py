@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from gest_dataset.models import forward_passes, prefix_sharing
-from gest_dataset.models.prefix_sharing import plain_parents, tree_tensors
+from gest_dataset.models.prefix_sharing import tree_tensors
 from gest_dataset.probes.queries import Input
 from tests.models.test_exact import BY_NAME, assert_equal, expected, reader, run
 from tests.models.test_inference import Echo, compute, queries, way
@@ -89,7 +89,7 @@ def test_queries_get_their_answers_from_rows(always_pack: None, agrees: bool, bu
 
 def test_masks_and_positions_of_a_tree() -> None:
     """a b c, a b d and e in a row, beside a shorter one."""
-    tensors = tree_tensors([(-1, 0, 1, 1, -1), plain_parents(2)], 5, torch.float32)
+    tensors = tree_tensors([(-1, 0, 1, 1, -1), (-1, 0)], 5, torch.float32)
     seen = tensors["attention_mask"][:, 0] == 0
     assert seen[0].int().tolist() == [
         [1, 0, 0, 0, 0],

@@ -202,7 +202,7 @@ def test_neutral_frames_use_verbs_of_speaking(animal: str) -> None:
         if animal == "bert":
             inputs.append({"input_ids": torch.tensor([ids.replace(slot, [reader.mask_id] * len(slot))])})
         elif animal == "gpt2":
-            inputs.append({"input_ids": torch.tensor([[reader.start_id, *ids.ids[: slot.start]]])})
+            inputs.append({"input_ids": torch.tensor([[*reader.start, *ids.ids[: slot.start]]])})
         else:
             encoder = torch.tensor([ids.replace(slot, [reader.sentinels[0]])])
             begun = torch.tensor([[reader.decoder_start_id, reader.sentinels[0]]])

@@ -64,12 +64,11 @@ def parse_conllu(document: str, text: str, file: object = "the parser's CoNLL-U"
                 end = cursor = start if place < 0 else place + len(surface)
             if final:
                 continue
-            if not re.fullmatch("[0-9]{1,9}", cells[6]):
-                problem = f"{cells[6]!r} is not the number of a head. Is the file parsed?"
-                raise DataError.at(file, number, problem)
+            form, upos, head, relation = cells[1], cells[3], cells[6], cells[7]
+            if not re.fullmatch("[0-9]{1,9}", head):
+                raise DataError.at(file, number, f"{head!r} is not the number of a head. Is the file parsed?")
             feats = dict(pair.split("=", 1) for pair in cells[5].split("|") if "=" in pair)
-            place = (surface, start, end)
-            tokens.append(Token(first, cells[1], cells[3], feats, int(cells[6]), cells[7], *place))
+            tokens.append(Token(first, form, upos, feats, int(head), relation, surface, start, end))
         if last != len(tokens):
             raise DataError.at(file, block[-1][0], f"{len(tokens)} words, expected {last}")
         if tokens:

@@ -28,6 +28,7 @@ _MAX_MESSAGE = 1500  # characters of a dead worker's output that an error shows
 _UDPIPE_BATCH = 64
 _TEXTS_PER_WORKER = 200  # fewer texts are not worth another process
 _TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+_TEXTS: dict[str, str] = _TABLE["messages"]
 _REPOSITORIES: list[str] = _TABLE["repositories"]
 _MAGIC = b"\x12morphodita_parsito"  # the first bytes of a model of UDPipe 1
 PYTHON_VARIABLE = "GEST_TRANKIT_PYTHON"
@@ -42,10 +43,7 @@ def open_udpipe(language: str, model: Path | None) -> Parser:
     import_extra("ufal.udpipe", "gender")  # a missing package is reported here, not by each worker
     path = published_model(language) if model is None else model
     if not path.is_file():
-        raise ConfigError(
-            f"There is no UDPipe model {path}. Give the path of a .udpipe file, or leave it out to "
-            f"download the published model."
-        )
+        raise ConfigError(_TEXTS["no_model"].format(path=path))
     digest = sha256(path.read_bytes())
 
     def parse(texts: Sequence[str]) -> Iterator[Mapping[str, str]]:
@@ -65,8 +63,7 @@ def published_model(language: str, directory: Path | None = None) -> Path:
     path = folder / f"{treebanks[language]}-ud-2.5-191206.udpipe"
     if path.exists():
         return path
-    advice = "Get it at https://hdl.handle.net/11234/1-3131 and give its path as the model (--parser-model)."
-    errors = []
+    advice, errors = _TEXTS["download"], []
     for repository in _REPOSITORIES:
         url = f"{repository}/{path.name}"
         try:
@@ -93,10 +90,7 @@ def install_trankit(confirm: Callable[[str], object]) -> None:
     if python is None:
         raise ConfigError(f"Trankit needs {' or '.join(names)}, and neither is on the PATH. Install one.")
     folder = trankit_environment()
-    confirm(
-        f"This makes the environment {folder} with {python} and installs {', '.join(PACKAGES)} from PyPI "
-        f"(4.5 GB with CUDA). The first parse downloads {EMBEDDING} and the pipeline into {folder.parent}."
-    )
+    confirm(_TEXTS["install"].format(folder=folder, python=python, packages=", ".join(PACKAGES)))
     for command in (["-m", "venv", str(folder)], ["-m", "pip", "install", *PACKAGES]):
         if subprocess.run([python, *command], check=False).returncode:
             raise ConfigError(f"{python} {' '.join(command[:3])} failed; remove {folder} and try again.")
@@ -112,20 +106,13 @@ def open_trankit(language: str, model: Path | None) -> Parser:
     value = os.environ.get(PYTHON_VARIABLE, "")
     python = Path(value or trankit_environment() / "bin" / "python").expanduser()
     if not python.exists():
-        raise ConfigError(
-            f"There is no Trankit environment: {PYTHON_VARIABLE} is {value or 'not set'}. "
-            f"Set it to the Python of an environment with trankit=={VERSION} (docs/gender.md), or make one: "
-            f"gest detect-gender --parser trankit --install"
-        )
+        raise ConfigError(_TEXTS["no_environment"].format(value=value or "not set", package=PACKAGES[0]))
     name, embedding, trained = LANGUAGES[language].name.lower(), EMBEDDING, "published"
     directory = sources.cache_directory().parent / "trankit" / "models"
     if model is not None:
         taggers = sorted(model.glob("*/customized*/customized*.tagger.mdl"))
         if not taggers:
-            raise ConfigError(
-                f"{model} has no Trankit pipeline. Give the save_dir that TPipeline was trained with (it has "
-                f"{EMBEDDING}/customized), or omit the model to use the published pipeline."
-            )
+            raise ConfigError(_TEXTS["no_pipeline"].format(model=model))
         name, directory, embedding = taggers[0].parent.name, model, taggers[0].parent.parent.name
         trained = sha256(taggers[0].read_bytes())
     command = [str(python), str(SCRIPT), "trankit", name, str(directory), embedding]

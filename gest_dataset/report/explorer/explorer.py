@@ -1,10 +1,8 @@
 """The interactive part of the page: all samples, comparisons of runs, profiles, and a table of all runs.
 
 A profile has the 16 stereotypes of a run relative to its own middle, since a rate only has a meaning relative
-to the other rates of its run (section 4.2.1 of Pikuliak et al., 2024):
-
-    models         mean over templates of  ln q_i - (ln q_f + ln q_m) / 2
-    translators    p_i - f_m
+to the other rates of its run (section 4.2.1 of Pikuliak et al., 2024): (ln q_f + ln q_m) / 2 for models,
+averaged over templates, and f_m for translators.
 
 The samples of all runs are columns: one set of samples per config, and the scores of each run on it. Texts
 are numbers of a list that has each of them once. A sample is identified by its id and its number among those
@@ -145,10 +143,9 @@ def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
     for (about, _), (baseline, *others) in groups.items():
         if others:
             try:
-                differences = compare(
-                    [baseline.run, *(run.run for run in others)], by_template=False
-                ).differences
-                compared.append(RunGroup(about, baseline, list(zip(others, differences, strict=True))))
+                found = compare([baseline.run, *(run.run for run in others)], by_template=False)
+                differences = list(zip(others, found.differences, strict=True))
+                compared.append(RunGroup(about, baseline, differences))
             except (ConfigError, DataError) as error:
                 compared.append(RunGroup(about, baseline, [], str(error)))
     return compared
@@ -157,11 +154,8 @@ def compare_groups(runs: Sequence[LabelledRun]) -> list[RunGroup]:
 def _ratios(group: RunGroup) -> dict[str, Any]:
     others = []
     for run, difference in group.others:
-        numbers = ((one.stereotype, *json_value(one.times)) for one in difference.by_stereotype)
-        rows = [
-            {"stereotype": _NAMES[number], "value": value, "low": low, "high": high}
-            for number, value, low, high in numbers
-        ]
+        numbers = [(_NAMES[one.stereotype], *json_value(one.times)) for one in difference.by_stereotype]
+        rows = [dict(zip(("stereotype", "value", "low", "high"), row, strict=True)) for row in numbers]
         others.append({"run": run.number, "rows": rows})
     return {"baseline": group.baseline.number, "others": others}
 
@@ -204,8 +198,8 @@ def profiles_of(runs: Sequence[LabelledRun]) -> list[dict[str, Any]]:
             "columns": similarity_order(values.T),
             "correlations": json_value(correlations.round(3)),
         }
-        profile = {"unit": unit, "runs": profiled, "values": values, "correlations": correlations}
-        all_profiles.append({**profile, "content": content})
+        profile = {"runs": profiled, "values": values, "correlations": correlations}
+        all_profiles.append({"unit": unit, **profile, "content": content})
     return all_profiles
 
 
