@@ -206,5 +206,7 @@ def _permutation_p(hits: Bools, stated: Ints, statuses: Ints, entities: Ints, dr
     orders = np.random.default_rng(seed).permuted(np.tile(female, (draws, 1)), axis=1)
     orders = np.vstack([female, orders])
     sums = [[side @ table[1] + (1 - side) @ table[0] for table in tables] for side in (orders, 1 - orders)]
-    effects = np.abs(sums[0][0] / sums[0][1] - sums[1][0] / sums[1][1])
-    return float((effects >= effects[0] - 1e-12).mean())
+    with np.errstate(invalid="ignore"):  # an order may leave one side without sentences
+        effects = np.abs(sums[0][0] / sums[0][1] - sums[1][0] / sums[1][1])
+    defined = effects[~np.isnan(effects)]
+    return math.nan if math.isnan(effects[0]) else float((defined >= effects[0] - 1e-12).mean())

@@ -280,3 +280,14 @@ def test_stereotypes_exchanged_between_entities() -> None:
 def test_wrong_input_is_an_error(change: dict[str, list[str]], message: str) -> None:
     with pytest.raises(DataError, match=message):
         gender_accuracy(**{"predictions": ["male"] * 2, "references": ["male", "female"], **change})
+
+
+@pytest.mark.filterwarnings("error")
+def test_sentences_of_one_side_have_no_delta_s() -> None:
+    """The first sentences of WinoMT, as `--limit` takes them, may all be anti-stereotypical."""
+    stated = ["male", "female"] * 10
+    entities = ["nurse", "driver"] * 10
+    result = gender_accuracy(["male"] * 20, stated, ["anti"] * 20, units=entities)
+    assert math.isnan(result["delta_s"])
+    assert math.isnan(result["delta_s_permutation_p"])
+    assert result["accuracy_anti"] == 0.5
