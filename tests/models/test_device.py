@@ -100,7 +100,7 @@ def test_loaded_objects_stay_where_they_are() -> None:
     assert _score(pair, "en").table.equals(again.table)
     with pytest.raises(SettingError, match="Omit device and dtype"):
         _score(pair, "en", dtype="float16")
-    with pytest.raises(SettingError, match="apply to models loaded by name"):
+    with pytest.raises(SettingError, match="apply to models by name"):
         _score(pair, "en", device_map="auto")
     with pytest.raises(ModelError, match="Omit --null"):
         _score(pair, "en", null=1)

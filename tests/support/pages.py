@@ -22,6 +22,7 @@ import gest_dataset
 from gest_dataset.builders import CONFIGS
 from gest_dataset.data.build import build_config
 from gest_dataset.data.card import write_card
+from gest_dataset.data.rows import rows_of
 from gest_dataset.gender import parsers
 from gest_dataset.gender.parsers.conllu import Parser, normalized, read_file
 from tests.conftest import MIRROR, ROOT
@@ -314,12 +315,20 @@ def _sweep(page: Page) -> None:
 def _translation(page: Page) -> None:
     page.translate()
     (page.folder / "mine.txt").write_text("I am tired.\nI ran home.\n", encoding="utf-8")
+    (page.folder / "hu.csv").write_text("id,sentence\na,Fáradt vagyok.\nb,Hazafutottam.\n", encoding="utf-8")
+
+
+def _entity_gender(page: Page) -> None:
+    page.translate()
+    translations = "Lekárka povedala, že je unavená.\n" * len(rows_of("winomt"))
+    (page.folder / "FILE").write_text(translations, encoding="utf-8")
 
 
 SURROUNDINGS: Mapping[str, Callable[[Page], None]] = {
     "add-a-language.md": _add_a_language,
     "ask.md": Page.serve,
     "endpoints.md": Page.serve,
+    "entity-gender.md": _entity_gender,
     "gender.md": _gender,
     "masculine-rates.md": _masculine_rates,
     "metrics.md": _metrics,
