@@ -362,7 +362,7 @@ class LanguageModelScorer(Scorer):
         expected = np.concatenate(list(map(self._full_values, inputs, lookups)))
         for cuts in (True, False) if self.cuts else (False,):
             self.cuts = cuts
-            if largest_difference(lambda: self._values(inputs, lookups), expected) <= tolerance:
+            if largest_difference(lambda: self._values(inputs, lookups), expected, False) <= tolerance:
                 break
         else:
             self.gathers = False

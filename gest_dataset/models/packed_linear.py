@@ -39,13 +39,16 @@ _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
 _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
 
 
-def largest_difference(compute: Callable[[], Values], expected: Values) -> float:
-    """How far the values of a fast path are from the expected ones; infinite if it fails."""
+def largest_difference(compute: Callable[[], Values], expected: Values, optional: bool = True) -> float:
+    """How far the values of a fast path are from the expected ones; infinite if it fails.
+
+    An `optional` path also fails if memory runs out: the run goes on without it.
+    """
     finite = np.isfinite(expected)
     try:
         differences = np.abs(compute()[finite] - expected[finite])
     except _UNUSABLE as error:
-        if should_reduce_batch_size(error):
+        if not optional and should_reduce_batch_size(error):
             raise
         logger.debug("a fast path failed: %r", error)
         return np.inf

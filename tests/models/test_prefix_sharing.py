@@ -141,7 +141,19 @@ def the_beginning_alone(tensors: dict[str, torch.Tensor]) -> None:
     tensors["attention_mask"][..., 1:, 0] = torch.finfo(tensors["attention_mask"].dtype).min
 
 
-@pytest.mark.parametrize("fault", [running_positions, other_branches, the_beginning_alone])
+def out_of_memory(tensors: dict[str, Any]) -> None:
+    raise torch.OutOfMemoryError("CUDA out of memory.")
+
+
+FAULTS = {
+    running_positions: "packed texts get values that differ",
+    other_branches: "packed texts get values that differ",
+    the_beginning_alone: "packed texts get values that differ",
+    out_of_memory: "it cannot process packed texts",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("animal", ["gpt2", "llama"])
 def test_a_fault_in_rows_is_found_before_the_run(
     always_pack: None, monkeypatch: pytest.MonkeyPatch, animal: str, fault: Any
@@ -157,5 +169,5 @@ def test_a_fault_in_rows_is_found_before_the_run(
     entry = BY_NAME["pairs-sk"]
     scores = run(reader(animal), entry.config, {}, limit=entry.rows)
     assert scores.metadata["passes"]["way"] == "plain"
-    assert "packed texts get values that differ" in scores.metadata["notes"][0]
+    assert FAULTS[fault] in scores.metadata["notes"][0]
     assert_equal(scores, expected(animal, "pairs-sk"), entry)

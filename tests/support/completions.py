@@ -40,6 +40,7 @@ class Dialect:
     completions: bool = True
     name: str = MODEL
     texts: bool = False  # prompts are texts, as in llama-cpp-python
+    content: bool = False  # the log-probabilities of llama.cpp's llama-server: a list of tokens with ids
 
 
 VLLM = Dialect()
@@ -130,6 +131,12 @@ def _answerer(animal: str, dialect: Dialect) -> Callable[[Request], Answer]:
             "token_logprobs": numbers,
             "top_logprobs": tops,
         }
+        if dialect.content and tops:
+            rows = [
+                (number, tokenizer.decode([number]), table[-1, number].item()) for number in [best, *shown]
+            ]
+            listed = [dict(zip(("id", "token", "logprob"), row, strict=True)) for row in rows]
+            told = {"content": [{**listed[0], "top_logprobs": listed[1:]}]}
         has = dialect.logprobs and body.get("logprobs") is not None
         return {"index": index, "text": "", "logprobs": told if has else None, "finish_reason": "length"}
 

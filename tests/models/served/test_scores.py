@@ -101,9 +101,12 @@ def test_a_request_names_a_limited_number_of_placebo_words() -> None:
     assert found.ids == (*range(49), *range(200, 249))
 
 
-def test_words_beyond_the_likeliest_tokens_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("content", [False, True])  # True: the replies of llama.cpp's llama-server
+def test_words_beyond_the_likeliest_tokens_are_skipped(
+    monkeypatch: pytest.MonkeyPatch, content: bool
+) -> None:
     monkeypatch.setattr(served_completions, "TOP_TOKENS", (400,))  # of a vocabulary of 700
-    with served("gpt2", replace(TOP, likeliest=400)) as server:
+    with served("gpt2", replace(TOP, likeliest=400, content=content)) as server:
         remote = score(server, "gpt2", "en")
     local = numbers(gest_dataset.score(str(zoo.directory("gpt2")), "en"))
     assert 0 < remote.table.num_rows < len(local)
