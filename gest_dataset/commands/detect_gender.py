@@ -18,14 +18,17 @@ def run(
     column: str | None = None,
     parser: str = "udpipe",
     parser_model: Path | None = None,
+    endpoint: str | None = None,
+    labelled: Path | None = None,
     output: Path | None = None,
     install: bool = False,
     yes: bool = False,
     as_json: bool = False,
 ) -> None:
     from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
-    from gest_dataset.gender import detect, explain
+    from gest_dataset.gender import explain
     from gest_dataset.gender.parsers.models import install_trankit
+    from gest_dataset.models.chat.gender import describe, open_detector
     from gest_dataset.storage import check_output_file, write_file
 
     if install:
@@ -50,7 +53,10 @@ def run(
         raise DataError(f"{file or '--text'} has no sentences.")
     if output is not None:
         check_output_file(output, *([file] if file else []))
-    detections = detect(sentences, language, parser, parser_model)
+    detector = open_detector(language, parser, parser_model, None, labelled, endpoint)
+    detections = detector.genders(sentences)
+    if detector.validity:
+        err.print(describe(detector.validity))
     escape = output is None and not out.encoding.startswith("utf")
     lines = [
         json.dumps({"row": row, "text": sentence, **asdict(detection)}, ensure_ascii=escape)

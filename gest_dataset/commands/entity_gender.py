@@ -22,5 +22,5 @@ def run(
     from gest_dataset.translation.entity_genders import DATA
 
     check_choice("data", data, tuple(DATA))
-    options = language, system, translations, parser, parser_model, "plain", output, limit, as_json
+    options = language, system, translations, parser, parser_model, None, "plain", output, limit, as_json
     masculine_rate.run(*options, data=data, **loading)

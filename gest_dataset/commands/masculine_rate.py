@@ -22,6 +22,7 @@ def run(
     translations: Path | None = None,
     parser: str = "udpipe",
     parser_model: Path | None = None,
+    labelled: Path | None = None,
     convention: str = "plain",
     output: Path | None = None,
     limit: int | None = None,
@@ -48,8 +49,9 @@ def run(
         )
 
     def open_one(code: str) -> "Experiment":
-        path = None if parser_model is None else str(parser_model).replace("{language}", code)
-        return prepare(system, code, parser=parser, parser_model=path, limit=limit, **loading)
+        paths = (path and str(path).replace("{language}", code) for path in (parser_model, labelled))
+        files = dict(zip(("parser_model", "labelled"), paths, strict=True))
+        return prepare(system, code, parser=parser, limit=limit, **(loading | files))
 
     # all of them first, so that a wrong name is an error before anything is translated
     failed: dict[str, GestError] = {}

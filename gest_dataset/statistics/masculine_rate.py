@@ -9,8 +9,10 @@ may be more likely for stereotypes about women. So there are also
   stereotypes, since errors depend on the words.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -137,6 +139,25 @@ def detector_bounds(
     lowest = np.clip(np.where(male + female > 0, np.nan_to_num(lowest), np.nan), 0, 1)
     highest = np.clip(np.where(male + female > 0, np.nan_to_num(highest, nan=1.0), np.nan), 0, 1)
     return _bounds("detector_", lowest, highest)
+
+
+def detector_validity(labels: Sequence[str], answers: Sequence[str]) -> dict[str, Any]:
+    """Precision and recall of each label with bounds, and `counts` like those of `gender/accuracy.yaml`.
+
+    An answer that is none of `LABELS` is wrong.
+    """
+    pairs = list(zip(labels, answers, strict=True))
+    result: dict[str, Any] = {}
+    for label in LABELS:
+        precision = [gold == label for gold, answer in pairs if answer == label]
+        recall = [answer == label for gold, answer in pairs if gold == label]
+        shares = proportions.proportion("precision", precision) | proportions.proportion("recall", recall)
+        result[label] = {"n": len(recall), **shares}
+    number = Counter(pairs)
+    gendered = {label: number[label, "female"] + number[label, "male"] for label in LABELS}
+    counts = {"neutral": labels.count(UNKNOWN), "neutral_as_gendered": gendered.pop(UNKNOWN)}
+    counts |= {f"{one}_as_{other}": number[one, other] for one, other in permutations(GENDERS)}
+    return result | {"counts": counts | gendered}
 
 
 def max_error_rate(errors: int, number: int) -> float:

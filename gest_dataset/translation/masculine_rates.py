@@ -20,9 +20,11 @@ from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector
 from gest_dataset.gender.grammar import ACCURACY, UNKNOWN, rules_hash
+from gest_dataset.gender.parsers import LLM
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.measures.gest import ENTITY_GENDER, MASCULINE_RATE
 from gest_dataset.measures.result import compute_result
+from gest_dataset.models.chat.gender import ChatDetector, open_detector
 from gest_dataset.runs.folder import Run, RunResult, default_folder, new_manifest, open_run, python_command
 from gest_dataset.runs.manifest import DETECTIONS, signature
 from gest_dataset.statistics import checks
@@ -56,7 +58,7 @@ class Experiment:
     system: str
     language: str
     translator: Translator | None  # None: published translations, or `lines`
-    detector: GenderDetector
+    detector: GenderDetector | ChatDetector
     settings: dict[str, Any]
     store: str | Path | None
     lines: Sequence[str] | None  # of a text with a translation per line
@@ -102,11 +104,13 @@ def prepare(
     store: str | Path | None = None,
     cache: str | Path | None = None,
     data: str = "en",
+    labelled: str | Path | None = None,
+    endpoint: str | None = None,
     **loading: Any,
 ) -> Experiment:
     """Open translator and parser; every wrong setting is an error here, before anything is translated.
 
-    `data` is the config with the English sentences.
+    `data` is the config with the English sentences, `endpoint` the server of chat models.
     """
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be 1 or more, not {limit}.")
@@ -122,22 +126,23 @@ def prepare(
                 f"available systems: {', '.join(offered) or 'none'}."
             )
     path = sentences.text_file(system.replace("{language}", language))
-    detector = GenderDetector(language, parser, parser_model, cache)
+    detector = open_detector(language, parser, parser_model, cache, labelled, endpoint)
     translator, lines, identity = None, None, (system, "", "")
     if path:
         lines = sentences.read_aligned_lines(path, limit, data)
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         identity = (f"file:{path.name}", f"sha256:{digest[:16]}", "")
     elif not is_published:
-        translator = open_translator(system, language, **loading)
+        server = endpoint if parser != LLM or system.startswith("chat:") else None
+        translator = open_translator(system, language, endpoint=server, **loading)
         if sentences.is_file(system) and given == "en":
             warn_not_in_gest(system, language)
         identity = (translator.name, translator.revision, translator.settings)
-    rules = rules_hash(language)
+    rules = None if parser == LLM else rules_hash(language)
     settings = {
         **dict(zip(("system", "revision", "translator"), identity, strict=True)),
         "language": language,
-        "parser": detector.parser.signature,
+        "parser": detector.signature,
         "limit": limit,
         "data": data,
         "data_fingerprint": fingerprint_of(data),
@@ -166,13 +171,15 @@ class MasculineRates(RunResult):
         result = compute_result(MASCULINE_RATE, self.table, None, convention=self.metadata["convention"])
         genders, stereotypes = (self.table[name].to_pylist() for name in ("gender", "stereotype"))
         result |= unknown_bounds(genders, stereotypes)
-        accuracy = ACCURACY.get(self.metadata["language"])
+        validity = self.metadata.get("validity", {})
+        accuracy = validity.get("counts") or ACCURACY.get(self.metadata["language"])
         if accuracy is None:  # rules that a user has added
             return result
         errors = {"male_as_female": "male", "female_as_male": "female", "neutral_as_gendered": "neutral"}
         largest = {error: max_error_rate(accuracy[error], accuracy[one]) for error, one in errors.items()}
         result |= detector_bounds(genders, stereotypes, **largest)
-        return result | {"detector": {**largest, "n": sum(accuracy[one] for one in errors.values())}}
+        number = sum(accuracy[one] for one in errors.values())
+        return result | {"detector": {**validity, **largest, "n": number}}
 
     @property
     def skipped(self) -> pa.Table:
@@ -202,6 +209,7 @@ def masculine_rates(
     *,
     parser: str = "udpipe",
     parser_model: str | Path | None = None,
+    labelled: str | Path | None = None,
     limit: int | None = None,
     convention: str = "plain",
     device: str = "auto",
@@ -218,9 +226,9 @@ def masculine_rates(
     Args:
         system: one of `translation.systems.SYSTEMS`, or `published:` and a system of GEST's own translations;
             a file that is not a table has a translation per line, in the order of the config `en`.
-        parser, parser_model: see docs/gender.md.
+        parser, parser_model, labelled: see docs/gender.md.
         convention: `plain` or `published` (docs/metrics.md).
-        endpoint: the server of a `chat:` model.
+        endpoint: the server of a `chat:` model, or of the parser `llm`.
         store, cache: where translations and parses are cached (default: below `$HF_HOME/gest`).
         output: the directory of the run (docs/runs.md).
     """
@@ -270,7 +278,9 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
         rows = [asdict(sample) | asdict(one) for sample, one in zip(samples, found, strict=True)]
         table = pa.Table.from_pylist(rows, schema=_SCHEMA)
         facts = {"convention": convention, "conflicts": sum(one.conflict for one in found)}
+        facts |= {"validity": experiment.detector.validity} if experiment.detector.validity else {}
     else:
+        assert isinstance(experiment.detector, GenderDetector)  # there are no labelled sentences
         table, facts = entity_genders.read_genders(samples, experiment.data, experiment.detector), {}
     metadata = {
         "measure": MASCULINE_RATE.name if experiment.is_gest else ENTITY_GENDER.name,

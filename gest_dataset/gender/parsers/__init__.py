@@ -9,6 +9,7 @@ from gest_dataset.gender.parsers import conllu, models
 from gest_dataset.gender.parsers.conllu import Parser
 from gest_dataset.languages import LANGUAGES
 
+LLM = "llm"  # a chat model in the place of a parser and rules (models/chat/gender.py)
 PARSERS: dict[str, Callable[[str, Path | None], Parser]] = {
     "udpipe": models.open_udpipe,
     "conllu": conllu.open_parser,

@@ -1,0 +1,115 @@
+"""The gender of first persons by a chat model at a server, if labelled sentences show that it is precise."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import regex
+
+from gest_dataset.cache import ResponseCache, cache_key
+from gest_dataset.data.user_tables import read_user_table
+from gest_dataset.errors import ConfigError, DataError, ModelError
+from gest_dataset.gender.detect import Detection, GenderDetector
+from gest_dataset.gender.grammar import UNKNOWN
+from gest_dataset.gender.parsers import LLM
+from gest_dataset.gender.parsing import DEFAULT_CACHE, damage
+from gest_dataset.languages import LANGUAGES
+from gest_dataset.models.base import CHAT_CONNECTIONS, Sampling
+from gest_dataset.probes.prompts import Answer, Prompt, without_thoughts
+from gest_dataset.statistics.checks import label_codes
+from gest_dataset.statistics.masculine_rate import LABELS, detector_validity
+from gest_dataset.storage import read_yaml, sha256
+
+_TEXTS: dict[str, str] = read_yaml(Path(__file__).with_suffix(".yaml"))
+_SAMPLING = Sampling(max_tokens=2048)  # at temperature 0; reasoning models think before they answer
+# The interval of 42 sentences without an error begins at 90 %, so fewer cannot show that precision
+_LIMITS = {"number": 50, "precision": 0.9, "recall": 0.8}
+File: TypeAlias = "str | Path | None"
+
+
+class ChatDetector:
+    """A chat model that finds genders in a language; an error if it is not shown to be precise.
+
+    `labelled` is a table with the columns `text` and `gender` (male, female or unknown).
+    """
+
+    def __init__(self, language: str, model: File, endpoint: str, labelled: Path, cache: File) -> None:
+        from gest_dataset.models.served.model import connect  # imports torch
+
+        table = read_user_table(labelled)
+        texts, genders = table.texts("text"), table.texts("gender")
+        label_codes(f"{labelled}, column gender", genders, LABELS)
+        self.labelled: dict[str, tuple[str, str]] = {}
+        for row, (text, gender) in enumerate(zip(texts, genders, strict=True), start=1):
+            if self.labelled.setdefault(_words(text), (text, gender))[1] != gender:
+                raise DataError.at(labelled, f"row {row}", f"another row gives {text!r} another gender")
+        self.model = connect(endpoint, None if model is None else str(model), connections=CHAT_CONNECTIONS)
+        self.name = LANGUAGES[language].name if language in LANGUAGES else language
+        self.prompt = _TEXTS["prompt"].replace("{language}", self.name)
+        hashes = [sha256(content)[:12] for content in (self.prompt.encode(), labelled.read_bytes())]
+        self.signature = " ".join([LLM, self.model.name, *hashes])
+        # a file for each model, as the keys of `collect` do not name it
+        path, identity = Path(cache or DEFAULT_CACHE), cache_key(self.model.name, self.model.client.address)
+        self.cache = path.with_name(f"{path.stem}-{LLM}-{identity[:16]}{path.suffix}")
+        self.genders([])
+
+    def genders(self, texts: Sequence[str]) -> list[Detection]:
+        """The gender of the first person in each text, in order; if it is labelled too, it is no evidence."""
+        own = set(map(_words, texts))
+        evidence = [pair for words, pair in self.labelled.items() if words not in own]
+        answers = ["" if one.problem else one.gender for one in self._ask([text for text, _ in evidence])]
+        self.validity = detector_validity([gender for _, gender in evidence], answers)
+        if not all(_is_valid(self.validity[label], label) for label in LABELS):
+            facts = {"model": self.model.name, "language": self.name, "figures": describe(self.validity)}
+            left_out = len(self.labelled) - len(evidence)
+            raise ModelError(_TEXTS["refused"].format(left_out=left_out, **_LIMITS, **facts))
+        return self._ask(texts)
+
+    def _ask(self, texts: Sequence[str]) -> list[Detection]:
+        from gest_dataset.models.chat.ask import AskSettings, collect  # imports torch
+
+        valid = [text for text in dict.fromkeys(texts) if not damage(text)]
+        prompts = [Prompt("", "", self.prompt.replace("{sentence}", text)) for text in valid]
+        with ResponseCache(self.cache) as cache:
+            answers = collect(self.model, prompts, _SAMPLING, cache, AskSettings())
+        read = dict(zip(valid, map(_read, answers), strict=True))
+        return [read.get(text) or Detection(UNKNOWN, problem=damage(text)) for text in texts]
+
+
+def _words(text: str) -> str:
+    """A text without punctuation and capital letters."""
+    return " ".join(regex.findall(r"[\p{L}\p{M}\p{N}]+", unicodedata.normalize("NFC", text).casefold()))
+
+
+def _read(answer: Answer) -> Detection:
+    answer = without_thoughts(answer)
+    word = answer.text.strip(" \n*.\"'").lower()
+    if answer.problem or word not in LABELS:
+        return Detection(UNKNOWN, problem=answer.problem or _TEXTS["unreadable"])
+    return Detection(word, rule="" if word == UNKNOWN else LLM)
+
+
+def _is_valid(figures: Mapping[str, Any], label: str) -> bool:
+    """Enough sentences and high lower bounds; nan is no such bound."""
+    names = ("recall",) if label == UNKNOWN else ("precision", "recall")
+    return bool(
+        figures["n"] >= _LIMITS["number"] and all(figures[f"{name}_low"] >= _LIMITS[name] for name in names)
+    )
+
+
+def describe(validity: Mapping[str, Any]) -> str:
+    """The figures of the check, a line for each label."""
+    lines = (_TEXTS["figures"].format(label=label, **validity[label]) for label in LABELS)
+    return "\n".join(lines).replace("nan% (nan% to nan%)", "undefined")
+
+
+def open_detector(
+    language: str, parser: str, model: File, cache: File, labelled: File, endpoint: str | None
+) -> GenderDetector | ChatDetector:
+    """The rules of a language with a parser, or a chat model."""
+    if parser != LLM and labelled is None:
+        return GenderDetector(language, parser, model, cache)
+    if parser != LLM or labelled is None or endpoint is None:
+        raise ConfigError(_TEXTS["missing"])
+    return ChatDetector(language, model, endpoint, Path(labelled), cache)
