@@ -68,7 +68,7 @@ def test_blocks_run(
     pages.put_models(path.read_text("utf-8"), tmp_path)
     pages.use_small_parser(monkeypatch)
     pages.skip_figures(monkeypatch)
-    if path.name not in ("README.md", "report.md"):
+    if path.name != "report.md":
         pages.skip_reports(monkeypatch)
     with ExitStack() as stack:
         page = pages.Page(tmp_path, monkeypatch, stack)
