@@ -59,7 +59,7 @@ def run_command(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.parametrize("path", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.name)
-@pytest.mark.usefixtures("one_thread", "home")
+@pytest.mark.usefixtures("one_thread", "home", "few_draws")
 def test_blocks_run(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,7 +51,7 @@ def test_a_copy_of_a_released_model(tmp_path: Path) -> None:
     assert by_model["bert-base-uncased"].agreement == pytest.approx(expected)
 
 
-@pytest.mark.usefixtures("mirror", "one_thread")
+@pytest.mark.usefixtures("mirror", "one_thread", "few_draws")
 def test_the_report_draws_the_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row per released model with the numbers of `compare_released`, in the page and as a file."""
     monkeypatch.setattr(panels, "_PANELS", ())  # no other figures
