@@ -6,6 +6,7 @@ was given the stereotype: female, neutral or male. The second annotator decides 
 first one does not accept, so there is no alpha of the two.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,14 +28,15 @@ _GROUPS = ("first_annotator", "creator")
 _OWN = ["own gender, strongly", "own gender", "neutral", "opposite", "opposite, strongly"]
 
 
-def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
+def annotators(runs: Runs = (), released: str | Path | None = None, where: Sequence[str] = ()) -> Study:
     """Agreement of annotators, and g_s by their votes, of runs in English and of released scores."""
-    files = Released(released)
+    files = Released(released, where)
     found = collect_runs(
         runs,
         "annotators",
         lambda run: run.manifest.measure == TEMPLATES.name and run.manifest.config in SENTENCES,
         has_scores=True,
+        where=where,
     )
     models = {one.label: wide_scores(one.run.table) for one in label_runs(found)}
     models |= {f"{name} (authors)": scores for name, scores in files.gest.items()}
@@ -53,7 +55,7 @@ def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
         _counts("match-verdicts", votes["match_vote"], votes["verdict"]),
         Table.create("levels", [row for name, wide in models.items() for row in _g_s_by_votes(name, wide)]),
     ]
-    return make_study("annotators", tables, found, [*models], files.hashes, files.notes)
+    return make_study("annotators", tables, found, [*models], files.hashes, files.notes, where)
 
 
 def _alpha(votes: pd.DataFrame) -> tuple[int, float, Estimate]:

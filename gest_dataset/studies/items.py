@@ -14,15 +14,19 @@ from gest_dataset.report.items import estimate_g_s, read_item_quality, sides, wi
 from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, select_sentences
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 
 def items(runs: Runs = (), released: str | Path | None = None, where: Sequence[str] = ()) -> Study:
     """The stereotypes and sentences of runs in English, and of released scores."""
-    files = Released(released)
+    files = Released(released, where)
     of_authors = files.gest
     found = collect_runs(
-        runs, "items", lambda run: run.manifest.measure == TEMPLATES.name, has_scores=bool(of_authors)
+        runs,
+        "items",
+        lambda run: run.manifest.measure == TEMPLATES.name,
+        has_scores=bool(of_authors),
+        where=where,
     )
     models: dict[str, pd.DataFrame] = {}
     families: dict[str, str | None] = {}
@@ -36,7 +40,7 @@ def items(runs: Runs = (), released: str | Path | None = None, where: Sequence[s
     published = quality.groupby("stereotype")["score"].mean()
     sentences: list[Row] = []
     midpoint: list[Row] = []
-    for name, wide in select_sentences(models, where).items():
+    for name, wide in models.items():
         family = families[name]
         kept = without(wide, quality[family or ""])
         sentences.append((name, family or "", estimate_g_s(wide), len(wide) - len(kept), estimate_g_s(kept)))

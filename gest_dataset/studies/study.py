@@ -10,16 +10,18 @@ The titles of all studies, and the titles, columns and notes of their tables are
 import logging
 import shlex
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
 from gest_dataset import storage
+from gest_dataset.data.rows import rows_of
 from gest_dataset.data.votes import is_selected
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
+from gest_dataset.measures.gest import PAIRS
 from gest_dataset.measures.grid import Estimate
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.runs.folder import Run, Runs, check_work_folder, find_runs, versions
@@ -145,10 +147,12 @@ def collect_runs(
     suitable: Callable[[Run], bool],
     group: Callable[[Run], Hashable] | None = None,
     has_scores: bool = False,
+    where: Sequence[str] = (),
 ) -> list[Run]:
     """The finished runs in the folders, less those that do not suit the study (with a warning).
 
     Two runs of one model in a `group` are an error. With `has_scores` (of the authors) no run is needed.
+    Their tables have only the sentences that fulfil all conditions `where` on their votes.
     """
     suitable_runs: list[Run] = []
     by_config: dict[str, Run] = {}
@@ -159,6 +163,12 @@ def collect_runs(
             about = manifest.measure, manifest.about
             logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
             continue
+        if where:
+            ids = run.table["id"].to_pylist()
+            if manifest.measure == PAIRS.name:
+                rows = rows_of(manifest.config)
+                ids = list(map(dict(zip(rows["id"], rows["sentence_id"], strict=True)).get, ids))
+            run = replace(run, table=run.table.filter(pa.array(is_selected(ids, where))))
         suitable_runs.append(run)
         other = by_config.setdefault(manifest.config, run)
         if other.manifest.data_fingerprint != manifest.data_fingerprint:
@@ -171,14 +181,6 @@ def collect_runs(
     if not (suitable_runs or has_scores):
         raise missing_runs(study)
     return suitable_runs
-
-
-def select_sentences(models: Mapping[str, pd.DataFrame], where: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """The scores of each model (`wide_scores`) for sentences that fulfil all conditions on the votes."""
-    return {
-        name: wide[is_selected(wide.index.get_level_values("id"), where)] if where else wide
-        for name, wide in models.items()
-    }
 
 
 def missing_runs(study: str, *notes: str) -> ConfigError:
