@@ -54,8 +54,9 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
 _ENTRIES = read_yaml(Path(__file__).with_name("configs.yaml"))
 BUILT_IN = {name: _read_config(name, entry) for name, entry in _ENTRIES.items()}
 if OWN_SENTENCES:
-    own = {"description": f"Your own sentences: {OWN_SENTENCES}", "embedded": OWN_SENTENCES, "exact": False}
-    BUILT_IN[DEFAULT_CONFIG] = replace(BUILT_IN[DEFAULT_CONFIG], sources=(), **own)
+    text, gest = f"Your own sentences: {OWN_SENTENCES}", BUILT_IN[DEFAULT_CONFIG]
+    own = replace(gest, description=text, sources=(), embedded=OWN_SENTENCES, exact=False)
+    BUILT_IN[DEFAULT_CONFIG] = own
 
 # Group -> its configs. `all` contains neither the demo's data nor released scores, which are not test sets.
 _BUILT_IN_GROUPS: dict[str, tuple[str, ...]] = {

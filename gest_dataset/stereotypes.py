@@ -54,9 +54,6 @@ _ALL = (
 STEREOTYPES = {stereotype.id: stereotype for stereotype in _ALL}
 # Identifies the user's stereotypes; empty for GEST's
 OWN_TABLE = hashlib.sha256(repr(_ALL).encode()).hexdigest()[:12] if _TABLE else ""
-_SENTENCES = os.environ.get("GEST_SENTENCES")
-OWN_SENTENCES = Path(_SENTENCES) if _SENTENCES else None
+OWN_SENTENCES = Path(os.environ["GEST_SENTENCES"]) if os.environ.get("GEST_SENTENCES") else None
 if OWN_SENTENCES and not (OWN_TABLE and OWN_SENTENCES.is_file()):
-    raise ConfigError(
-        f"GEST_SENTENCES: {OWN_SENTENCES} must be a file, and GEST_STEREOTYPES must be set too."
-    )
+    raise ConfigError(f"GEST_SENTENCES: {OWN_SENTENCES} is not a file, or GEST_STEREOTYPES is not set.")

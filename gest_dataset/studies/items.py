@@ -20,20 +20,13 @@ from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_stu
 def items(runs: Runs = (), released: str | Path | None = None, where: Sequence[str] = ()) -> Study:
     """The stereotypes and sentences of runs in English, and of released scores."""
     files = Released(released, where)
-    of_authors = files.gest
-    found = collect_runs(
-        runs,
-        "items",
-        lambda run: run.manifest.measure == TEMPLATES.name,
-        has_scores=bool(of_authors),
-        where=where,
-    )
+    found = collect_runs(runs, "items", lambda run: run.manifest.measure == TEMPLATES.name, files)
     models: dict[str, pd.DataFrame] = {}
     families: dict[str, str | None] = {}
     for one in label_runs(found):
         name = published_name({**one.facts, "model": one.run.manifest.model})
         models[one.label], families[one.label] = wide_scores(one.run.table), FAMILY_OF.get(name or "")
-    for name, wide in of_authors.items():
+    for name, wide in files.gest.items():
         label = f"{name} (authors)"
         models[label], families[label] = wide, FAMILY_OF.get(name)
     quality = read_item_quality()
@@ -47,4 +40,4 @@ def items(runs: Runs = (), released: str | Path | None = None, where: Sequence[s
         for about, side in zip(STEREOTYPES.values(), sides(wide), strict=True):
             midpoint.append((name, f"{about.id:2} {about.name}", about.gender, *side, published[about.id]))
     tables = [Table.create("items", sentences), Table.create("midpoint", midpoint)]
-    return make_study("items", tables, found, [*models], files.hashes, files.notes, where)
+    return make_study("items", tables, found, [*models], files=files)

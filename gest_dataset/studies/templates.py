@@ -33,19 +33,14 @@ def templates(runs: Runs = (), released: str | Path | None = None, where: Sequen
     files = Released(released, where)
     of_authors = files.gest
     found = collect_runs(
-        runs,
-        "templates",
-        lambda run: run.manifest.measure == TEMPLATES.name,
-        group=lambda run: TEMPLATES.name,
-        has_scores=bool(of_authors),
-        where=where,
+        runs, "templates", lambda run: run.manifest.measure == TEMPLATES.name, files, lambda run: ""
     )
     models = {one.label: wide_scores(one.run.table) for one in label_runs(found)}
     names = [*models, *of_authors]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
     tables = agreement_tables(models | of_authors)
-    return make_study("templates", tables, found, names, files.hashes, files.notes, where)
+    return make_study("templates", tables, found, names, files=files)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:

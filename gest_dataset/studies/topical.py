@@ -88,17 +88,15 @@ def topical(
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
     files = Released(released, where)
-    of_authors = scores_of_authors(files)
     used = collect_runs(
         runs,
         "topical",
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
+        files,
         group=lambda run: (run.manifest.measure, run.manifest.language),
-        has_scores=bool(of_authors),
-        where=where,
     )
     models = [_scores_of_run(run) for run in label_runs(used)]
-    models += of_authors
+    models += scores_of_authors(files)
     language_models = [model for model in models if model.kind != MT]
     rows: list[Row] = []
     for model in models:
@@ -111,8 +109,8 @@ def topical(
         rows.append((name, kind, number, male, topic, female, position, model.expected_rate(words)))
     table = Table.create("topical", rows, words=", ".join(words))
     tables = [table, like_table_3(models, words), *_explanations(language_models)]
-    sources = {"words": ", ".join(words)} | files.hashes
-    return make_study("topical", tables, used, [model.name for model in models], sources, files.notes, where)
+    sources = {"words": ", ".join(words)}
+    return make_study("topical", tables, used, [model.name for model in models], sources, files=files)
 
 
 def scores_of_authors(files: Released) -> list[SentenceScores]:
