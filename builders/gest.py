@@ -33,8 +33,6 @@ def ids_by_text(sentences: Iterable[Row]) -> dict[tuple[str, int], str]:
 def read_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
     (file,) = files
     for row, (line, cells) in enumerate(read_csv(file)):
-        if not {"sentence", "stereotype"} <= cells.keys():
-            raise DataError.at(file, 1, "the columns sentence and stereotype are needed")
         if not cells["sentence"].strip():
             raise DataError.at(file, line, "empty sentence")
         number = stereotype_id(cells["stereotype"], file, line)
