@@ -150,13 +150,8 @@ def _looks_first(c: Context, token: Token) -> bool:
         (place < 2 or (before is not None and before.form in c.grammar.reflexives))
         and token.upos not in {"ADJ", "DET", "PRON", "AUX"}
         and (before is None or before.upos not in {"ADJ", "DET", "ADP", "NUM"})
-        and looks_first_person(token)
+        and _FIRST_PERSON.search(token.form) is not None
     )
-
-
-def looks_first_person(token: Token) -> bool:
-    """The word has an ending of the first person of some Slavic language."""
-    return _FIRST_PERSON.search(token.form) is not None
 
 
 def _ends_group(c: Context) -> bool:
