@@ -30,7 +30,7 @@ from gest_dataset.probes.queries import Values
 logger = logging.getLogger(__name__)
 
 # oneDNN keeps about a megabyte of kernels for each size of a batch, of 1024 sizes by default
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
 # Relative to the largest value; two correct computations differ by 5e-7 of it in float32
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 # Errors of models whose parts do not fit together as a fast path expects
