@@ -84,7 +84,6 @@ class Grammar:
     impersonal_auxiliaries: Words = NO_WORDS  # of all persons: Slovenian *bi*
     dative_pronouns: Words = NO_WORDS
     object_pronouns: Words = NO_WORDS
-    accusative_pronouns: Words = NO_WORDS
     speaker_pronouns: Words = NO_WORDS  # *I* in all cases
     first_person_verbs: Words = NO_WORDS  # whatever their tag is
     first_person_endings: Pattern = NEVER
@@ -109,7 +108,6 @@ class Grammar:
     demonstratives: Words = NO_WORDS
     degree_prepositions: Words = NO_WORDS  # they also mean *too*: *za stary*
     degree_adverbs: Words = NO_WORDS
-    for_prepositions: Words = NO_WORDS
     comparison_words: Words = NO_WORDS
     conditional_particles: Words = NO_WORDS
     future_particles: Words = NO_WORDS
@@ -118,7 +116,6 @@ class Grammar:
     relative_conjunctions: Words = NO_WORDS  # relative pronouns that are tagged as conjunctions
     regret_conjunctions: Words = NO_WORDS
     clause_openers: Words = NO_WORDS
-    relative_stems: Stems = ()
     who_stems: Stems = ()
     # infinitives
     copula_infinitives: Words = NO_WORDS  # *to be*, *to become*

@@ -87,7 +87,7 @@ def test_no_kind_of_word_is_required(language: str) -> None:
     [
         ({"pronouns": "ja"}, "pronouns is not a list of words"),
         ({"reporting_verbs": "("}, "reporting_verbs is not a regular expression"),
-        ({"verbs": []}, "the file has 'verbs', which is not one of accusative_pronouns"),
+        ({"verbs": []}, "the file has 'verbs', which is not one of auxiliaries"),
         ({"endings": []}, "endings is not a mapping"),
         ({"endings": {"future": {}}}, "endings has 'future', which is not one of"),
         ({"endings": {"past": {"male": "l", "tense": "1"}}}, "endings.past has 'tense'"),

@@ -59,36 +59,8 @@ def linking_last(c: Context) -> bool:
 
 def made(c: Context) -> bool:
     """*Мяне прызначылі адказнай*: what others made of the speaker, wherever the word is attached."""
-    return (
-        has_form(c.before, c.grammar.object_pronouns) and any(map(_is_plural_verb, c.before)) and _closes(c)
-    )
-
-
-def taken_for(c: Context) -> bool:
-    """*Považují mě za přísného*: what others take the speaker for."""
-    preposition = next((t for t in reversed(c.before) if t.form in c.grammar.for_prepositions), None)
-    if preposition is None:
-        return False
-    before = [other for other in c.before if other.id < preposition.id]
-    return (
-        not any(other.upos in NOUNS for other in (*c.before, *c.after[:1]) if other.id >= preposition.id)
-        and has_form(before, c.grammar.accusative_pronouns)
-        and any(map(_is_plural_verb, before))
-    )
-
-
-def _is_plural_verb(token: Token) -> bool:
-    return token.upos in VERBS and token.number == "Plur"
-
-
-def considered(c: Context) -> bool:
-    """*Považuji se za trpělivou*: what the speaker takes himself or herself for."""
-    return (
-        any(c.grammar.considering_verbs.fullmatch(other.form) for other in c.before)
-        and has_form(c.before, c.grammar.reflexives)
-        and has_form(c.before, c.grammar.for_prepositions)
-        and not any(other.upos in NOUNS for other in (*c.before[-1:], *c.after[:1]))
-    )
+    is_plural = any(other.upos in VERBS and other.number == "Plur" for other in c.before)
+    return is_plural and has_form(c.before, c.grammar.object_pronouns) and _closes(c)
 
 
 def depicting(c: Context) -> bool:

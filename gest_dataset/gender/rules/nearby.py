@@ -78,42 +78,14 @@ def second_finite(c: Context) -> bool:
     )
 
 
-def second_auxiliary(c: Context) -> bool:
-    """Croatian *ću putovati sam*: the clause has an auxiliary of the speaker already, so *sam* is none."""
-    return has_form(c.before, c.grammar.auxiliaries - {c.token.form})
-
-
 def opens_sentence(c: Context) -> bool:
     """East Slavic *сам* before everything else, and nobody is named: *Сам виноват.*"""
     return (
         not c.grammar.auxiliaries
         and not c.before
-        and not _follows_relative(c)
+        and not any(t.feats.get("PronType") in {"Rel", "Int,Rel"} for t in c.tokens[: c.index][-2:])
         and not any(other.upos in NOUNS and other.relation == "nsubj" for other in c.clause)
     )
-
-
-def governing(c: Context) -> bool:
-    """East Slavic, before an infinitive, and nobody is named: *Готов помочь.*"""
-    grammar = c.grammar
-    before, after = (
-        [other for other in part if other.upos not in {"ADV", "PART"}] for part in (c.before, c.after)
-    )
-    return (
-        not grammar.auxiliaries
-        and not before
-        and len(after) > 0
-        and not c.token.feats.get("PronType")
-        and not _follows_relative(c)
-        and grammar.is_infinitive(after[0].form)
-        and after[0].form not in grammar.words.get("person", {})  # Ukrainian *добра мати*
-        and not any(map(c.is_other_person, after[1:]))
-    )
-
-
-def _follows_relative(c: Context) -> bool:
-    before = c.tokens[max(0, c.index - 2) : c.index]
-    return any(other.feats.get("PronType") in {"Rel", "Int,Rel"} for other in before)
 
 
 def after_pronoun(c: Context) -> bool:

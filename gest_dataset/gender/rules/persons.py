@@ -11,7 +11,7 @@ _WITHIN = frozenset({"ADJ", "ADV", "DET", "NUM"})  # between *as* or a prepositi
 _PAST = re.compile("past|past_.*")
 # kinds of words that describe a noun
 _DESCRIBING = re.compile(
-    "accusative|adjective|adjective_as_.*|instrumental|instrumental_shape|listed|listed_instrumental|participle"
+    "adjective|adjective_as_.*|instrumental|instrumental_shape|listed|listed_instrumental|participle"
     "|shape|short|state"
 )
 _MAX_DISTANCE = 6  # words between a noun and its second adjective

@@ -18,7 +18,6 @@ _QUOTES = frozenset('«»„“”"')
 _OPENING_QUOTES = frozenset('«„“"')
 _MAX_REGRET = 5  # words of the clause that regrets: *И мне до сих пор стыдно*
 _MAX_CALL = 3  # words before a quoted clause: *«Ничего, пережила и не такое»*
-_MIN_VERB = 6  # letters: shorter nouns in -ла are many
 
 
 def fused_ending(_: Context) -> bool:
@@ -172,22 +171,6 @@ def alone(c: Context) -> bool:
         # *героем* is a noun that the tagger takes for a verb of the first person
         or (other.number == "Plur" and other.verb_form == "Fin" and other.person != "1")
         for other in c.clause
-    )
-
-
-def verbless(c: Context) -> bool:
-    """*С детства мечтала о сцене*, whose tree has no verb: its root is a word with a preposition."""
-    if c.grammar.auxiliaries or len(c.token.form) < _MIN_VERB:
-        return False
-    root = next((other for other in c.tokens if other.relation == "root"), None)
-    return (
-        root is not None
-        and root.id < c.token.id
-        and any(child.relation == "case" for child in c.sentence.children(root))
-        and not any(
-            other is not c.token and (other.upos in VERBS or other.upos == "PRON" or other.case == "Nom")
-            for other in c.tokens
-        )
     )
 
 
