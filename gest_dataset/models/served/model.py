@@ -31,6 +31,7 @@ SERVER = "server"
 CHAT = "/v1/chat/completions"
 # The two names of an answer's longest length; newer models accept only the second one
 _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
+_TOP_P: tuple[dict[str, Any], ...] = ({"top_p": 1}, {})  # TGI refuses a 1
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
 # What turns thinking off and on; the first that a server follows is used
 _SWITCHES: tuple[list[dict[str, Any]], ...] = (
@@ -41,7 +42,7 @@ _SWITCHES: tuple[list[dict[str, Any]], ...] = (
 )
 _GREETING_TOKENS = 256
 # What a chat server accepts: the name of the longest length, the number of likeliest first tokens that it
-# returns, and what turns thinking on or off
+# returns, and further settings, such as what turns thinking on or off
 ChatFormat = tuple[str, int, Mapping[str, Any]]
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _MOST_TOKENS = 2**31  # in a text
@@ -109,8 +110,9 @@ class ServedModel:
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
         if chat:
-            _, top, switch = self.chat_format
-            abilities = {"method": CHAT, "top_tokens": top, **({"thinking": switch} if switch else {})}
+            _, top, fields = self.chat_format
+            thinking = {key: value for key, value in fields.items() if key != "top_p"}
+            abilities = {"method": CHAT, "top_tokens": top, **({"thinking": thinking} if thinking else {})}
         else:
             abilities = {"method": self.capabilities.method, **asdict(self.capabilities)}
         unknown = {"from_hub": False, "requested_revision": None, "parameters": None, "toy": False}
@@ -248,19 +250,17 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
 
 def chat_body(model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat) -> dict[str, Any]:
     """The request for one answer."""
-    length_name, _, switch = chat
-    body: dict[str, Any] = {
+    length_name, _, fields = chat
+    tops = {"logprobs": True, "top_logprobs": sampling.top} if sampling.top else {}
+    return {
         "model": model,
         "messages": [{"role": "user", "content": prompt.text}],
         "temperature": sampling.temperature,
-        "top_p": 1,
         length_name: sampling.max_tokens,
         "seed": sampling.seed + prompt.repeat,
-        **switch,
+        **fields,
+        **tops,
     }
-    if sampling.top:
-        body |= {"logprobs": True, "top_logprobs": sampling.top}
-    return body
 
 
 def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatFormat:
@@ -271,10 +271,10 @@ def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatForm
     fixed = {} if effort is None else {"reasoning_effort": effort}
     switches = [fixed] if on is None else [{**switch[on], **fixed} for switch in _SWITCHES]
     first: ChatFormat | None = None
-    for switch, length_name, top in product(switches, _LENGTH_NAMES, _TOP_TOKENS):
+    for top_p, switch, length_name, top in product(_TOP_P, switches, _LENGTH_NAMES, _TOP_TOKENS):
         # accepted by every model
         greeting = Sampling(temperature=1.0, max_tokens=_GREETING_TOKENS if on else 16, top=top)
-        chat = length_name, top, switch
+        chat = length_name, top, {**top_p, **switch}
         try:
             response = client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), greeting, chat))
         except UnsupportedError as error:

@@ -23,7 +23,7 @@ from gest_dataset.models.served.completions import (
 from gest_dataset.models.served.model import load_tokenizer
 from gest_dataset.probes.queries import Query
 from tests.support import zoo
-from tests.support.completions import ECHO, LLAMA_CPP, LONGEST, MODEL, TOP, VLLM, served
+from tests.support.completions import ECHO, LLAMA_CPP, LONGEST, MODEL, SGLANG, TOP, VLLM, served
 from tests.support.services import Answer, Request, serving
 
 pytestmark = pytest.mark.usefixtures("mirror", "one_thread")
@@ -175,6 +175,7 @@ def sentence_ids() -> tuple[int, ...]:
     [
         (VLLM, ALL, "named next tokens and whole texts"),
         (ECHO, replace(ALL, named_tokens=False, min_tokens=1, batched=False), "whole texts"),
+        (SGLANG, TEXTS_ONLY, "whole texts"),
         (replace(VLLM, echo=False), replace(ALL, full_texts=False), "named next tokens"),
         (
             TOP,
