@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -52,6 +52,7 @@ VLLM = Dialect()
 ECHO = Dialect(named=False, least=1, several=False, ids=False, tokenize=False)
 TOP = Dialect(named=False, echo=False, likeliest=5, ids=False)
 LLAMA_CPP = Dialect(named=False, likeliest=10**9, least=1, ids=False, tokenize=False, texts=True)
+LLAMA_SERVER = replace(TOP, likeliest=10**9, content=True)
 # As in the sources of SGLang (serving_completions.py), Ollama (openai.go) and TGI (validation.rs)
 SGLANG = Dialect(named=False, likeliest=10**9, ids=False, extra=1, sampled=False)
 OLLAMA = Dialect(

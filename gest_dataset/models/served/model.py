@@ -1,6 +1,7 @@
 """A model behind a server: log-probabilities from completions, answers from chat completions."""
 
 import math
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -166,13 +167,11 @@ class ServedModel:
         cached = cache.get(keys.values())
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
         missing = [item for item in items if item not in values]
-        texts: dict[int, str] = {}  # of the targets, for servers that give tokens as texts
-        if self.capabilities.top_tokens or self.capabilities.text_prompts is not None:
-            targets = {target for item in items for target in item.targets}
-            decoded = {target: str(self.tokenizer.decode([target])) for target in targets}
-            # two tokens with one text, or parts of a character, cannot be told apart
-            usable = [text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text]
-            texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
+        targets = {target for item in items for target in item.targets}
+        decoded = {target: str(self.tokenizer.decode([target])) for target in targets}
+        # for servers that give texts: two tokens with one, or parts of a character, cannot be told apart
+        usable = Counter(text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text)
+        texts = {target: text for target, text in decoded.items() if usable[text] == 1}
 
         def send(client: Client, batch: list[Item], compare: bool = False) -> list[Values]:
             request = partial(completions.request_values, client, self.name, self.capabilities)
@@ -205,10 +204,8 @@ class ServedModel:
 
         def send(client: Client, prompt: Prompt, retries: int = 1) -> Answer:
             try:
-                response = client.request(CHAT, chat_body(self.name, prompt, sampling, chat))
-                choices = completions.check_response(response, self.name, client.address)
-                usage = response.get("usage") or {}
-                return parse_chat(choices[0] if choices else {}, usage, sampling.thinks)
+                reply = request_chat(client, self.name, prompt, sampling, chat)
+                return parse_chat(*reply, sampling.thinks)
             except InvalidReplyError as error:
                 if retries:
                     return send(client, prompt, retries - 1)
@@ -248,11 +245,13 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
     return tokenizer, []
 
 
-def chat_body(model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat) -> dict[str, Any]:
-    """The request for one answer."""
+def request_chat(
+    client: Client, model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The choice and the token counts of one answer."""
     length_name, _, fields = chat
     tops = {"logprobs": True, "top_logprobs": sampling.top} if sampling.top else {}
-    return {
+    body = {
         "model": model,
         "messages": [{"role": "user", "content": prompt.text}],
         "temperature": sampling.temperature,
@@ -261,6 +260,9 @@ def chat_body(model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat) 
         **fields,
         **tops,
     }
+    response = client.request(CHAT, body)
+    choices = completions.check_response(response, model, client.address)
+    return choices[0] if choices else {}, response.get("usage") or {}
 
 
 def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatFormat:
@@ -276,12 +278,11 @@ def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatForm
         greeting = Sampling(temperature=1.0, max_tokens=_GREETING_TOKENS if on else 16, top=top)
         chat = length_name, top, {**top_p, **switch}
         try:
-            response = client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), greeting, chat))
+            reply = request_chat(client, model, Prompt("", "", "Hi"), greeting, chat)
         except UnsupportedError as error:
             problem = error
             continue
-        choices = completions.check_response(response, model, client.address)
-        if on is None or on == _thinks(choices, response.get("usage") or {}):
+        if on is None or on == _thinks(*reply):
             return chat
         first = first or chat
         problem = ModelError(f"{model} thinks on {client.address} with each setting that turns it off.")
@@ -291,9 +292,9 @@ def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatForm
     raise ModelError(f"{problem}\n{advice}")
 
 
-def _thinks(choices: Sequence[Mapping[str, Any]], usage: Mapping[str, Any]) -> bool:
+def _thinks(choice: Mapping[str, Any], usage: Mapping[str, Any]) -> bool:
     """Whether a reply has thoughts, or counts tokens of hidden ones."""
-    answer = parse_chat(choices[0] if choices else {}, usage)
+    answer = parse_chat(choice, usage)
     hidden = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
     return bool(answer.thoughts or hidden or has_thoughts(answer.text))
 

@@ -16,7 +16,18 @@ from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
 from gest_dataset.probes.queries import Placebo, pair_neighbours
 from tests.support import completions, zoo
-from tests.support.completions import ECHO, LLAMA_CPP, MODEL, OLLAMA, SGLANG, TGI, TOP, VLLM, served
+from tests.support.completions import (
+    ECHO,
+    LLAMA_CPP,
+    LLAMA_SERVER,
+    MODEL,
+    OLLAMA,
+    SGLANG,
+    TGI,
+    TOP,
+    VLLM,
+    served,
+)
 from tests.support.faults import EACH, fast_retries
 from tests.support.services import Request, Server
 
@@ -59,9 +70,9 @@ def prompts(request: Request) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize(
     ("animal", "dialect"),
     [
-        *((animal, dialect) for animal in ("gpt2", "llama") for dialect in (VLLM, SGLANG)),
-        ("gpt2", ECHO),
+        *((animal, dialect) for animal in ("gpt2", "llama") for dialect in (VLLM, ECHO, SGLANG)),
         ("gpt2", LLAMA_CPP),
+        ("llama", LLAMA_SERVER),
     ],
 )
 def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> None:
