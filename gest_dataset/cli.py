@@ -129,8 +129,9 @@ def _add(to: typer.Typer, line: str, module: Any, panel: str | None = None) -> N
     """Add a command, or a group of commands: a package with a table `COMMANDS` of their modules."""
     LINES.append(line)
     name, epilog = line.split()[-1], "\n\n".join(["Examples:", *_COMMANDS["examples"][line].splitlines()])
-    text = getattr(module, "HELP", None) or _COMMANDS["help"][line]
-    shown: dict[str, Any] = {"help": _paragraphs(text), "epilog": epilog, "rich_help_panel": panel}
+    paragraphs = (getattr(module, "HELP", None) or _COMMANDS["help"][line]).split("\n\n")
+    text = "\n\n".join(" ".join(part.split()) for part in paragraphs)  # the terminal wraps lines
+    shown: dict[str, Any] = {"help": text, "epilog": epilog, "rich_help_panel": panel}
     if not hasattr(module, "COMMANDS"):
         to.command(name, **shown)(options.add_help(module.run, line))
         return
@@ -138,11 +139,6 @@ def _add(to: typer.Typer, line: str, module: Any, panel: str | None = None) -> N
     for subcommand, own in module.COMMANDS.items():
         _add(group, f"{line} {subcommand}", own)
     to.add_typer(group, name=name, **shown)
-
-
-def _paragraphs(text: str) -> str:
-    """A text with one line per paragraph, which the terminal wraps."""
-    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 for _panel, _names in _COMMANDS["panels"].items():

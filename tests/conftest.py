@@ -5,13 +5,14 @@ The environment is set before `datasets` is imported, because it reads its paths
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +28,9 @@ _GIVEN_MIRROR = os.environ.setdefault("GEST_TESTS_UPSTREAM", os.environ.pop("GES
 os.environ.pop("GEST_SOURCES", None)
 os.environ.pop("GEST_HOME", None)
 os.environ.pop("HF_DATASETS_CACHE", None)
+# else every process of xdist, and every one that a test starts, compiles the package again
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # before NumPy: on a busy machine, threads of BLAS wait for each other many times as long as they work
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.update(
@@ -60,6 +64,11 @@ _write_manifest()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest file comes first, so that no worker waits for it at the end."""
     items.sort(key=lambda item: item.path.parent.name != "validation")
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector passes over what was imported, which stays."""
+    gc.freeze()
 
 
 def pytest_sessionfinish() -> None:
@@ -109,11 +118,19 @@ def use(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 Gest = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def write_short_report(runs: Sequence[object], path: Path, **_: object) -> None:
+    """In place of `write_report`, which draws figures."""
+    path.write_text(str(len(runs)))
+
+
 @pytest.fixture
 def gest(
     one_thread: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Gest:
-    """Run a command in this process, on the test mirror and in `tmp_path`; keywords are variables."""
+    """Run a command in this process, on the test mirror and in `tmp_path`; keywords are variables.
+
+    The page that a command writes beside its runs has their number only; `gest report` writes whole pages.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "xterm")  # in a dumb terminal, rich ignores COLUMNS
@@ -127,6 +144,8 @@ def gest(
             for name, value in environment.items():
                 patch.setenv(name, value)
             patch.setattr(sys, "argv", ["gest", *map(str, arguments)])
+            if {*arguments[:1]} & {"score", "masculine-rate", "entity-gender"}:
+                patch.setattr("gest_dataset.report.page.write_report", write_short_report)
             try:
                 cli.main()
             except SystemExit as ended:

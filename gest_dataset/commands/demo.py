@@ -4,16 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from gest_dataset.commands.console import command_line, err, silence_libraries
+from gest_dataset.storage import read_yaml
 
 REAL, TOY = "smollm2", "toy"
 TOY_NAME = "gest-demo-toy"
-NOTES = (
-    "This is a demonstration. SmolLM2-135M-Instruct is a real language model; the demo’s sentences, pairs "
-    "and control sets were written for this project and are not validated.",
-    f"{TOY_NAME} is a toy model with planted stereotypes, some of them reversed. Its numbers show what a "
-    f"report looks like and say nothing about real models.",
-)
-WITHOUT_REAL = "SmolLM2 is not installed, so the results of a real model are missing here."
+_TEXTS = read_yaml(Path(__file__).with_name("commands.yaml"))["demo"]
 
 
 def run(output: Path = Path("gest-demo")) -> None:
@@ -35,13 +30,13 @@ def run(output: Path = Path("gest-demo")) -> None:
     configs = {REAL: [SENTENCES], TOY: [*PAIRS.values(), CONTROLS]}
     check_runs_folder(output, {f"{name}-{config}" for name in configs for config in configs[name]})
     toy = load_model(str(TOY_MODEL), Settings(device="cpu", dtype="float32"))
-    models, notes, missing = {TOY: replace(toy, name=TOY_NAME)}, list(NOTES), ""
+    models, notes, missing = {TOY: replace(toy, name=TOY_NAME)}, list(_TEXTS["notes"]), ""
     try:
         pretrained.packaged_path(REAL)
         models = {REAL: load_model(REAL), **models}
     except ModelError as error:
-        notes.append(WITHOUT_REAL)
-        missing = f"{WITHOUT_REAL}\n{error}"
+        notes.append(_TEXTS["without"])
+        missing = f"{_TEXTS['without']}\n{error}"
     runs = []
     for name, model in models.items():
         for config in configs[name]:

@@ -104,7 +104,6 @@ class Grammar:
     # pronouns and particles
     clitics: Words = NO_WORDS  # taggers take them for subjects
     reflexive_pronouns: Words = NO_WORDS  # before *sám*: *sebe sama* is said by anybody
-    reflexive_clitics: Words = NO_WORDS
     reflexive_objects: Words = NO_WORDS
     reflexives: Words = NO_WORDS
     demonstratives: Words = NO_WORDS

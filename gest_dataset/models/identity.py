@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -46,7 +45,13 @@ def tokenizer_fingerprint(tokenizer: Any) -> dict[str, str]:
 def model_hash(model: Any) -> str:
     """A hash of every byte of the weights (XXH3, ten times as fast as reading them from disk)."""
     digest = xxhash.xxh3_128()
-    for name, tensor in _named_weights(model):
+    for name, tensor in sorted(model.state_dict().items()):
+        if not isinstance(tensor, torch.Tensor):
+            continue  # quantisers store other objects beside the weights
+        if tensor.is_meta:  # offloaded weights are loaded one at a time
+            module, _, attribute = name.rpartition(".")
+            with align_module_device(model.get_submodule(module), "cpu"):
+                tensor = getattr(model.get_submodule(module), attribute).detach()
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return _sha256(digest.hexdigest())
@@ -73,17 +78,3 @@ def tokenizer_behaviour(tokenizer: Any) -> dict[str, Any]:
 
 def _sha256(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def _named_weights(model: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """The weights of a model in the order of their names; offloaded ones are loaded one at a time."""
-    for name, weight in sorted(model.state_dict().items()):
-        if not isinstance(weight, torch.Tensor):
-            continue  # quantisers store other objects beside the weights
-        if not weight.is_meta:
-            yield name, weight
-            continue
-        module_name, _, attribute = name.rpartition(".")
-        module = model.get_submodule(module_name)
-        with align_module_device(module, "cpu"):
-            yield name, getattr(module, attribute).detach()

@@ -3,9 +3,11 @@
 evidence.schema.json describes the format. `differences` compares a file with the runs that it is about.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from gest_dataset.builders import CONFIGS
 from gest_dataset.measures.measure import render_text
@@ -75,7 +77,8 @@ def differences(content: Mapping[str, Any], runs: Sequence[Run]) -> list[str]:
         if recorded is None:
             lines.append(f"{run.run.path}: the file has no run of {run.model} on {run.run.manifest.about}")
             continue
-        old, new = (dict(_leaves({**one, **dict.fromkeys(_TEXT)})) for one in (recorded, entry))
+        nested = ({**one, **dict.fromkeys(_TEXT)} for one in (recorded, entry))
+        old, new = (pd.json_normalize(one).iloc[0].to_dict() for one in nested)
         lines += [
             f"{run.run.path}: {name} is {new.get(name)}, and {old.get(name)} in the file"
             for name in dict.fromkeys([*old, *new])
@@ -86,12 +89,3 @@ def differences(content: Mapping[str, Any], runs: Sequence[Run]) -> list[str]:
 
 def _key(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return (entry["model"]["name"], entry["data"]["config"], entry["data"]["language"], entry["measure"])
-
-
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of nested tables, by their path."""
-    if isinstance(value, dict) and value:
-        for key, part in value.items():
-            yield from _leaves(part, f"{name}.{key}" if name else key)
-    else:
-        yield name, value

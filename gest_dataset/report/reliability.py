@@ -26,7 +26,6 @@ from gest_dataset.report import items
 from gest_dataset.report.labels import LabelledRun
 from gest_dataset.runs.folder import Run
 from gest_dataset.statistics import correlation, holm, masculine_rate
-from gest_dataset.statistics.checks import Floats, Ints
 from gest_dataset.statistics.confounders import adjusted_g_s, sentence_properties
 from gest_dataset.statistics.masculine_rate import unknown_bounds
 from gest_dataset.stereotypes import STEREOTYPES
@@ -129,17 +128,12 @@ def _confounders(run: Run) -> dict[str, Any]:
     """g_s with the sentences adjusted for their other properties."""
     if run.manifest.measure != "templates":
         raise _Unavailable("these properties are defined for English sentences only")
-    scores, stereotypes, sentences = _sentences(run)
-    return {"confounders": adjusted_g_s(scores, stereotypes, sentence_properties(sentences))}
-
-
-def _sentences(run: Run) -> tuple[Floats, Ints, list[str]]:
-    """Mean ln ratio over templates, stereotype and sentence of each sample scored in all templates."""
     rows = _rows(run)
     text = dict(zip(rows["id"][:], rows["sentence"][:], strict=True))  # a column is slow to iterate over
     wide = wide_scores(run.table).dropna()
-    ids = wide.index.get_level_values("id").tolist()
-    return wide.to_numpy().mean(axis=1), items.strata_of(wide), [text[name] for name in ids]
+    properties = sentence_properties([text[name] for name in wide.index.get_level_values("id")])
+    scores = wide.to_numpy().mean(axis=1)
+    return {"confounders": adjusted_g_s(scores, items.strata_of(wide), properties)}
 
 
 # --- the data of a run

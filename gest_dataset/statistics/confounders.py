@@ -32,12 +32,6 @@ def split_words(sentence: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(sentence)]
 
 
-def is_negated(sentence: str) -> bool:
-    """Whether an English sentence contains a negation, such as *never* or *n't*."""
-    words = [word.replace("’", "'") for word in split_words(sentence)]
-    return any(word in _NEGATIONS or word.endswith("n't") for word in words)
-
-
 def mentions_any(sentences: Sequence[str], words: Sequence[str] = FAMILY_WORDS) -> list[bool]:
     """Whether each sentence contains one of the words, also as a part of a longer word."""
     return [any(word in sentence for word in words) for sentence in sentences]
@@ -53,9 +47,10 @@ def sentence_properties(sentences: Sequence[str]) -> dict[str, Floats]:
     commonness = [
         float(np.mean([math.log(containing[w]) for w in words])) if words else 0.0 for words in split
     ]
+    negated = [any(word in _NEGATIONS or word.endswith(("n't", "n’t")) for word in words) for words in split]
     return {
         "length in words": np.array([float(len(words)) for words in split]),
-        "negation": np.array([float(is_negated(sentence)) for sentence in sentences]),
+        "negation": np.array(negated, dtype=float),
         "mention of the family": np.array(mentions_any(sentences), dtype=float),
         "word frequency": np.array(commonness),
     }

@@ -124,10 +124,8 @@ def template_agreement(scores: Floats, stereotypes: Ints) -> tuple[float, float]
     profile = np.array([values[groups == group].mean(axis=0) for group in present])
     within = values - profile[np.searchsorted(present, groups)]
     pairs = [(i, j) for i in range(number) for j in range(i)]
-    return (
-        float(np.mean([pearson(profile[:, i], profile[:, j]) for i, j in pairs])),
-        float(np.mean([pearson(within[:, i], within[:, j]) for i, j in pairs])),
-    )
+    means = [np.mean([pearson(side[:, i], side[:, j]) for i, j in pairs]) for side in (profile, within)]
+    return float(means[0]), float(means[1])
 
 
 def variance_shares(scores: Floats, stereotypes: Ints) -> dict[str, float]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from gest_dataset.statistics.bootstrap import LEVEL, UNDEFINED, Interval
+from gest_dataset.statistics.bootstrap import LEVEL, UNDEFINED, Interval, interval_entries
 from gest_dataset.statistics.checks import Floats, Ints
 
 Z = float(special.ndtri(1 - (1 - LEVEL) / 2))
@@ -120,11 +120,8 @@ def proportion(name: str, hits: Any, units: Ints | None = None, scale: float = 1
     counts = count_hits(values, np.zeros(len(values), dtype=np.int64), 1, units)
     ratio = effective_ratio(counts, np.ones(1))
     _, low, high = agresti_coull(ratio * counts.positive, ratio * counts.number)
-    return {
-        name: scale * int(counts.positive[0]) / len(values),
-        f"{name}_low": scale * float(low[0]),
-        f"{name}_high": scale * float(high[0]),
-    }
+    share = int(counts.positive[0]) / len(values)
+    return interval_entries(name, Interval(share, float(low[0]), float(high[0])), lambda one: scale * one)
 
 
 def rate_contrast(counts: StratifiedCounts, weights: Floats, *, centres: bool = False) -> Interval:

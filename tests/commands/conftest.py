@@ -12,6 +12,7 @@ import pytest
 
 from gest_dataset.report import page
 from tests.conftest import Gest as Gest
+from tests.conftest import write_short_report
 from tests.support import zoo
 
 
@@ -24,8 +25,8 @@ def models(tmp_path: Path) -> None:
 
 @pytest.fixture
 def short_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports say only how many runs they have; their own tests are elsewhere."""
-    monkeypatch.setattr(page, "write_report", lambda found, path, **_: path.write_text(str(len(found))))
+    """`gest report`, too, writes how many runs a page has only."""
+    monkeypatch.setattr(page, "write_report", write_short_report)
 
 
 @pytest.fixture

@@ -77,7 +77,6 @@ def test_a_file_is_scored_compared_and_reported(gest: Gest) -> None:
     assert "data_fingerprint: " in done.stderr
 
 
-@pytest.mark.usefixtures("short_report")
 def test_a_file_with_the_name_of_a_config(gest: Gest) -> None:
     """Its run is not compared with the paper's models."""
     shown = gest("score", "bert", "--config", "en", "--templates", "3").stdout
@@ -113,7 +112,6 @@ def test_fields_of_other_probes(gest: Gest, config: str, model: str) -> None:
         assert read_run(kind).result["result"] == builtin.result["result"]
 
 
-@pytest.mark.usefixtures("short_report")
 def test_a_folder_of_build(gest: Gest) -> None:
     gest("build", "en", "sk_pairs", "--out", "built")
     for arguments in ((), ("--config", "cs_pairs")):
@@ -127,7 +125,6 @@ def test_a_folder_of_build(gest: Gest) -> None:
     assert tables[0].to_pylist() == tables[1].to_pylist()
 
 
-@pytest.mark.usefixtures("short_report")
 def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
     """Plain `datasets` would read most of them."""
     gest("build", "en", "--out", "built")
@@ -143,7 +140,6 @@ def test_no_flipped_bit_of_a_folder_is_scored(gest: Gest) -> None:
         user_rows.read_user_rows(Path("built"))
 
 
-@pytest.mark.usefixtures("short_report")
 def test_a_folder_of_pairs(gest: Gest) -> None:
     assert gest("pairs", "--translations", DEEPL, *SLOVAK, "--output", "mine").returncode == 0
     done = gest("score", "bert", "--data", "mine", "--multi-token")

@@ -379,15 +379,13 @@ def test_d_does_not_depend_on_how_extreme_the_scores_are() -> None:
     assert math.isnan(statistics.stereotype_rate(np.zeros(32), np.tile(np.arange(1, 17), 2))["d"])
 
 
-@pytest.mark.parametrize("loudness", [0.1, 1.0, 2.0])
-def test_d_covers_its_true_value(loudness: float) -> None:
-    """Scores with heavy tails, whose s is far from certain."""
+def test_d_covers_its_true_value() -> None:
+    """Scores with heavy tails, whose s is far from certain; others that are louder have the same d."""
     random = np.random.default_rng(0)
     strata, hits = np.repeat(np.arange(1, 17), 60), 0
     for seed in range(400):
         noise = random.standard_t(5, size=len(strata)) / math.sqrt(5 / 3)
-        scores = loudness * (noise + 1.5 * (strata > 7))
-        result = statistics.stereotype_rate(scores, strata, draws=400, seed=seed)
+        result = statistics.stereotype_rate(noise + 1.5 * (strata > 7), strata, draws=400, seed=seed)
         hits += result["d_low"] <= 1.5 <= result["d_high"]
     assert 0.925 <= hits / 400 <= 0.975
 

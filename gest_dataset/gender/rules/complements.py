@@ -3,43 +3,13 @@
 import re
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.rules.context import SUBJECTS, VERBS, Context, agree, has_form, is_first_person
-from gest_dataset.gender.rules.subjects import first_person
+from gest_dataset.gender.rules.context import VERBS, Context, agree, has_form, is_first_person
 from gest_dataset.gender.tokens import Token
 
-_COMPLEMENTS = frozenset({"xcomp", "obl", "advcl", "advmod", "obj", "acl", "amod", "conj"})
 _AFTER_ADJECTIVE = frozenset({"PUNCT", "CCONJ", "SCONJ", "ADP", "ADV", "PART", "PRON"})
 _OBLIQUE = frozenset({"Gen", "Dat", "Ins", "Loc"})
 # endings of verbs of the first person, on words that a tagger does not know
 _FIRST_PERSON = re.compile("...(am|im|em|ám|ím|ę|[ую]|[ую]с[ья]|[ая]м|[аиоя]х)$")
-
-
-def linking(c: Context) -> bool:
-    """The word completes a verb of the first person: *zostávam pokojná*, *chcem byť silná*."""
-    grammar, below = c.grammar, c.children
-    if c.is_attribute or has_form(below, grammar.other_pronouns):
-        return False
-    if any(child.relation in SUBJECTS for child in below):
-        return False
-    possible = _may_follow_infinitive(c)
-    infinitive = possible and has_form(below, grammar.copula_infinitives)
-    for head in (c.token, *c.sentence.ancestors(c.token)):
-        if head is not c.token:
-            if head.form in grammar.auxiliaries or _links(c.at(head)):
-                return True
-            if head.person in {"2", "3"} and head.upos in VERBS:
-                return False
-            near = c.sentence.children(head)
-            infinitive = infinitive or (possible and has_form((head, *near), grammar.copula_infinitives))
-            # *Мне нравится быть первой*: a dative of the first person, whose infinitive it is
-            dative = has_form(near, grammar.dative_pronouns)
-            if infinitive and (dative or first_person(c.at(head))):
-                return True
-        above = c.sentence.head(head)
-        of_pronoun = head.relation == "amod" and above is not None and above.upos == "PRON"
-        if head.relation not in _COMPLEMENTS or of_pronoun:
-            return False
-    return False
 
 
 def _may_follow_infinitive(c: Context) -> bool:
@@ -87,20 +57,6 @@ def linking_last(c: Context) -> bool:
     return linking_verb(c) and _closes(c)
 
 
-def object_complement(c: Context) -> bool:
-    """*Меня считают сильной*: the word completes a verb whose object is the first person."""
-    return (
-        c.head is not None
-        and c.head.upos == "VERB"
-        and c.token.relation in {"xcomp", "obl", "advcl", "iobj", "obj"}
-        and not c.is_attribute
-        and any(
-            child.form in c.grammar.object_pronouns and child.relation in {"obj", "iobj", "nsubj"}
-            for child in c.sentence.children(c.head)
-        )
-    )
-
-
 def made(c: Context) -> bool:
     """*Мяне прызначылі адказнай*: what others made of the speaker, wherever the word is attached."""
     return (
@@ -135,28 +91,6 @@ def considered(c: Context) -> bool:
     )
 
 
-def depictive(c: Context) -> bool:
-    """A nominative beside a verb of the first person describes its subject: *prichádzam pripravená*."""
-    token, head = c.token, c.head
-    return (
-        head is not None
-        and token.relation in {"xcomp", "advcl", "acl", "obl"}
-        and token.case == "Nom"
-        and (is_first_person(head) or head.form in c.grammar.first_person_verbs)
-        and not c.is_attribute
-        and not any(
-            child.relation == "nsubj"
-            and child.form not in c.grammar.pronouns
-            and child.case in {"", "Nom"}
-            and child.number in {"", "Sing"}
-            for child in c.sentence.children(head)
-        )
-        # *suseda umývala okná a ja čítam*
-        and not any(c.grammar.gender(other, "past") for other in c.others)
-        and not any(child.relation in {"nsubj", "mark", "cop", "aux"} for child in c.children)
-    )
-
-
 def depicting(c: Context) -> bool:
     """A verb of the first person stands around the word: *wracam do domu głodny*."""
     speaks = has_form(c.others, c.grammar.first_person_verbs)
@@ -179,21 +113,6 @@ def copular(c: Context) -> bool:
     return has_form(c.others, grammar.pronouns) and not any(
         other.upos == "VERB" and not grammar.is_infinitive(other.form) for other in c.others
     )
-
-
-def as_child(c: Context) -> bool:
-    """*Като малка прекарвах*: as what the speaker did something."""
-    if c.previous is None or c.previous.form not in c.grammar.comparison_words:
-        return False
-    if c.following is not None and _may_describe(c, c.following):
-        return False
-    speaks = any(_acts(c, other) or other.form in c.grammar.auxiliaries for other in c.clause)
-    return speaks and not any(map(c.is_other_person, c.others))
-
-
-def as_opening(c: Context) -> bool:
-    """*Като момиче събирах салфетки*: it opens the sentence; elsewhere *плача като момиче* compares."""
-    return c.index == 1 and as_child(c)
 
 
 def unclaimed(c: Context) -> bool:
@@ -231,13 +150,8 @@ def _looks_first(c: Context, token: Token) -> bool:
         (place < 2 or (before is not None and before.form in c.grammar.reflexives))
         and token.upos not in {"ADJ", "DET", "PRON", "AUX"}
         and (before is None or before.upos not in {"ADJ", "DET", "ADP", "NUM"})
-        and looks_first_person(token)
+        and _FIRST_PERSON.search(token.form) is not None
     )
-
-
-def looks_first_person(token: Token) -> bool:
-    """The word has an ending of the first person of some Slavic language."""
-    return _FIRST_PERSON.search(token.form) is not None
 
 
 def _ends_group(c: Context) -> bool:

@@ -1,9 +1,9 @@
 """Anchors for words whose tree is wrong or says little: the words around them decide."""
 
 from gest_dataset.gender.grammar import NOUNS
-from gest_dataset.gender.rules.complements import looks_first_person, unclaimed
+from gest_dataset.gender.rules.complements import unclaimed
 from gest_dataset.gender.rules.context import VERBS, Context, has_form, is_first_person
-from gest_dataset.gender.rules.subjects import first_person, pronoun
+from gest_dataset.gender.rules.subjects import first_person
 
 
 def nearby(c: Context) -> bool:
@@ -32,48 +32,9 @@ def lone(c: Context) -> bool:
     )
 
 
-def lone_subject(c: Context) -> bool:
-    """Like `lone`, and the pronoun is the subject: *Я ведаў*, which the tagger takes for a genitive."""
-    return pronoun(c) and lone(c)
-
-
-def before_copula(c: Context) -> bool:
-    """The word opens its clause and the copula of the first person follows: *Utrujena sem*."""
-    return (
-        not c.before
-        and len(c.after) > 0
-        and c.after[0].form in c.grammar.auxiliaries
-        and not any(c.grammar.gender(other, "past") for other in c.clause)
-        and not c.is_attribute
-    )
-
-
 def ending_nearby(c: Context) -> bool:
     """A word with the ending of the first person stands around, whatever its tag, and nobody else."""
     return unclaimed(c) and any(c.grammar.first_person_endings.search(other.form) for other in c.others)
-
-
-def ending_after(c: Context) -> bool:
-    """The next word, but for a reflexive, has the ending of the first person: *rád čtu*."""
-    after = next((t for t in c.tokens[c.token.id :] if t.form not in c.grammar.reflexive_clitics), None)
-    return after is not None and c.grammar.first_person_endings.search(after.form) is not None
-
-
-def ending_before(c: Context) -> bool:
-    """The word before has the ending of a verb of the first person: *Živim sam*."""
-    before = c.previous
-    return (
-        before is not None
-        and before.upos in {"VERB", *NOUNS, "ADV", "X"}
-        and c.grammar.first_person_endings.search(before.form) is not None
-        and not any(other.upos in VERBS and other.person in {"2", "3"} for other in c.clause)
-    )
-
-
-def around_first(c: Context) -> bool:
-    """A pronoun or a verb of the first person stands around the word, and none of another person."""
-    speaks = has_form(c.clause, c.grammar.pronouns) or any(map(is_first_person, c.clause))
-    return speaks and not any(map(c.is_other_person, c.clause))
 
 
 def dative(c: Context) -> bool:
@@ -122,11 +83,6 @@ def second_auxiliary(c: Context) -> bool:
     return has_form(c.before, c.grammar.auxiliaries - {c.token.form})
 
 
-def initial(c: Context) -> bool:
-    """*Sam* before everything else cannot be the auxiliary, which never comes first: *Sam si kuham.*"""
-    return c.index == 0 and any(map(looks_first_person, c.after[:3]))
-
-
 def opens_sentence(c: Context) -> bool:
     """East Slavic *сам* before everything else, and nobody is named: *Сам виноват.*"""
     return (
@@ -168,12 +124,6 @@ def after_pronoun(c: Context) -> bool:
         if other.upos not in {"ADV", "PART"} and other.form not in c.grammar.degree_adverbs:
             return False
     return False
-
-
-def only_one(c: Context) -> bool:
-    """*Jedina u obitelji volim gljive*: the only one of a group, and a verb of the first person."""
-    follows_group = c.following is not None and c.following.upos == "ADP"
-    return follows_group and any(c.grammar.first_person_endings.search(other.form) for other in c.after[2:])
 
 
 def who(c: Context) -> bool:

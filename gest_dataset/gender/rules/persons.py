@@ -12,7 +12,7 @@ _PAST = re.compile("past|past_.*")
 # kinds of words that describe a noun
 _DESCRIBING = re.compile(
     "accusative|adjective|adjective_as_.*|instrumental|instrumental_shape|listed|listed_instrumental|participle"
-    "|participle_as_other|shape|short|state"
+    "|shape|short|state"
 )
 _MAX_DISTANCE = 6  # words between a noun and its second adjective
 
