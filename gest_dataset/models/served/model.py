@@ -204,8 +204,7 @@ class ServedModel:
 
         def send(client: Client, prompt: Prompt, retries: int = 1) -> Answer:
             try:
-                reply = request_chat(client, self.name, prompt, sampling, chat)
-                return parse_chat(*reply, sampling.thinks)
+                return parse_chat(*request_chat(client, self.name, prompt, sampling, chat), sampling.thinks)
             except InvalidReplyError as error:
                 if retries:
                     return send(client, prompt, retries - 1)
