@@ -143,7 +143,7 @@ def split_template(sentence: str, template: Template) -> tuple[str, list[str]]:
 def process_results(doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]) -> dict[str, Any]:
     """Return the log ratio of a document, and its sample for the rates."""
     (masculine, _), (feminine, _) = results
-    score = TaskScore(*(doc[name] for name in TaskScore._fields[:-1]), masculine - feminine)
+    score = TaskScore._make([*(doc[name] for name in TaskScore._fields[:-1]), masculine - feminine])
     return {LOG_RATIO: score.log_ratio, **dict.fromkeys(RATES, score)}
 
 
