@@ -10,6 +10,7 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -22,6 +23,7 @@ from gest_dataset.builders.reading import read_custom_rows
 from gest_dataset.data import sources
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.languages import LANGUAGES
+from gest_dataset.stereotypes import OWN_SENTENCES, OWN_TABLE
 from gest_dataset.storage import read_yaml, sha256
 
 DEFAULT_CONFIG = "en"
@@ -51,6 +53,10 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
 
 _ENTRIES = read_yaml(Path(__file__).with_name("configs.yaml"))
 BUILT_IN = {name: _read_config(name, entry) for name, entry in _ENTRIES.items()}
+if OWN_SENTENCES:
+    text, gest = f"Your own sentences: {OWN_SENTENCES}", BUILT_IN[DEFAULT_CONFIG]
+    own = replace(gest, description=text, sources=(), embedded=OWN_SENTENCES, exact=False)
+    BUILT_IN[DEFAULT_CONFIG] = own
 
 # Group -> its configs. `all` contains neither the demo's data nor released scores, which are not test sets.
 _BUILT_IN_GROUPS: dict[str, tuple[str, ...]] = {
@@ -102,6 +108,11 @@ def refresh() -> None:
     _DAMAGED.update(damaged)
 
 
+def added_name(name: str) -> str:
+    """The name of a language's config with the user's own stereotypes; built-in ones have those of GEST."""
+    return f"own_{name}" if OWN_TABLE and name in BUILT_IN else name
+
+
 def get_config(name: str) -> Config:
     """The config of that name. The error for an unknown name suggests similar ones."""
     if name in CONFIGS:
@@ -146,7 +157,7 @@ def fingerprint(config: Config | None = None) -> str:
     for each in [config] if config else CONFIGS.values():
         parts += [each.name, str(each.version), *(sources.find_source(key).blob for key in each.sources)]
         if each.embedded:
-            parts.append(sources.git_blob_id(each.embedded.read_bytes()))
+            parts.append(sources.git_blob_id(each.embedded.read_bytes()) + OWN_TABLE)
         if each.custom:
             parts.append(each.custom.digest)
     return sha256("\n".join(parts).encode())

@@ -114,8 +114,9 @@ class Config:
         """The licence of the upstream files, of the package's own file, or of the user's file."""
         if self.custom is not None:
             return self.custom.licence
-        licences = dict.fromkeys(sources.find_source(key).licence for key in self.sources)
-        return _PACKAGE_LICENCE if self.embedded else ", ".join(licences)
+        if self.embedded:
+            return _PACKAGE_LICENCE if self.embedded.is_relative_to(PACKAGE) else "unknown"
+        return ", ".join(dict.fromkeys(sources.find_source(key).licence for key in self.sources))
 
 
 def _feature(kind: Any) -> Any:

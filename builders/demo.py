@@ -11,7 +11,7 @@ from gest_dataset.builders.config import PACKAGE, Dropped, Files, Row
 from gest_dataset.builders.controls import quadruplet
 from gest_dataset.builders.gest import sentence_row
 from gest_dataset.builders.pairs import pair_row
-from gest_dataset.builders.reading import read_lines
+from gest_dataset.builders.reading import read_lines, stereotype_id
 
 FOLDER = PACKAGE / "demo"
 TOY_MODEL = FOLDER / "model"  # trained on the pairs and the control sets
@@ -24,13 +24,16 @@ NOT_VALIDATED = "not validated: do not report results on them"
 def demo_sentences(files: Files, dropped: Dropped) -> Iterator[Row]:
     for row, (_, line) in enumerate(read_lines(files[0])):
         record = json.loads(line)
-        yield sentence_row(f"demo-{row:03d}", record["sentence"], record["stereotype"])
+        number = stereotype_id(str(record["stereotype"]), files[0], row)
+        yield sentence_row(f"demo-{row:03d}", record["sentence"], number)
 
 
 def demo_pairs(language: str, files: Files, dropped: Dropped) -> Iterator[Row]:
     """Yield pairs with the fields of the configs `*_pairs`; no system translated them."""
     for number, line in read_lines(files[0]):
-        row = pair_row(language=language, systems=[], **json.loads(line))
+        record = json.loads(line)
+        stereotype_id(str(record["stereotype"]), files[0], number)
+        row = pair_row(language=language, systems=[], **record)
         if isinstance(row, str):
             raise ValueError(f"line {number}: {row}")
         yield row

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from gest_dataset.builders.config import KIND_FIELDS, Dropped, Files, Row
 from gest_dataset.builders.reading import read_csv, read_text, stereotype_id
 from gest_dataset.errors import DataError
-from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.stereotypes import OWN_TABLE, STEREOTYPES
 
 
 def sentence_id(row: int) -> str:
     """The id of a GEST sentence: its row number, which both releases and all translations share."""
-    return f"gest-{row:04d}"
+    return f"{'own' if OWN_TABLE else 'gest'}-{row:04d}"
 
 
 def stereotype_cells(number: int) -> Row:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from gest_dataset.builders.config import Dropped, Fields, File, Files, Row
 from gest_dataset.data.folder import read_parquet
 from gest_dataset.errors import ConfigError, DataError, convert_errors
-from gest_dataset.stereotypes import OWN_TABLE, STEREOTYPES
+from gest_dataset.stereotypes import OWN_SENTENCES, OWN_TABLE, STEREOTYPES
 from gest_dataset.storage import read_yaml, sha256
 
 _KEYWORD = re.compile(r"<([^<>]*)>")
@@ -61,8 +61,11 @@ def read_csv(file: File) -> Iterator[tuple[int, dict[str, str]]]:
 
 def stereotype_id(text: str, file: File, line: int) -> int:
     """Parse the number of a stereotype of GEST."""
-    if OWN_TABLE:
-        raise ConfigError("GEST_STEREOTYPES is set, so only your own data can be used (--data). Unset it.")
+    if OWN_TABLE and file != OWN_SENTENCES:
+        raise ConfigError(
+            "GEST_STEREOTYPES is set, so only your own data can be used: --data, the sentences of "
+            "GEST_SENTENCES as the config en, and languages that you added. Unset it."
+        )
     if text.isascii() and text.isdigit() and int(text) in STEREOTYPES:
         return int(text)
     raise DataError.at(file, line, f"unknown stereotype {text!r}, expected 1 to {len(STEREOTYPES)}")

@@ -24,7 +24,7 @@ import pandas as pd
 
 from gest_dataset.builders.config import Dropped, File, Files, Row
 from gest_dataset.builders.gest import read_sentences, stereotype_cells
-from gest_dataset.builders.reading import read_csv, read_lines
+from gest_dataset.builders.reading import read_cells, read_lines
 from gest_dataset.errors import DataError
 from gest_dataset.stereotypes import STEREOTYPES
 from gest_dataset.storage import read_yaml
@@ -111,10 +111,14 @@ def read_winobias_means(file: File, problems: list[str] | None = None) -> Iterat
 
     With `problems`, rows that cannot be read are named there, and are no errors.
     """
-    lines = read_csv(file)
+    lines = read_cells(file)
+    line, columns = next(lines, (1, []))
     while True:
         try:
-            line, cells = next(lines)
+            line, texts = next(lines)
+            if len(texts) != len(columns):
+                raise DataError.at(file, line, f"{len(texts)} fields, expected {len(columns)}")
+            cells = dict(zip(columns, texts, strict=True))
             means = {gender: _number(cells[name], file, line) for gender, name in _WINOBIAS_COLUMNS.items()}
             name = cells["model_name"].rpartition("/")[2]
             config = f"winobias_type{cells['dataset_type']}_{cells['dataset_split']}"

@@ -1,6 +1,7 @@
 """The 16 gender stereotypes of GEST (Table 1 of Pikuliak et al., 2024), or those of the user's own data.
 
-`GEST_STEREOTYPES` names a CSV file with the columns number, name and gender that replaces them.
+`GEST_STEREOTYPES` names a CSV file with the columns number, name and gender that replaces them, and
+`GEST_SENTENCES` one with the columns sentence and stereotype, the English sentences of the config `en`.
 """
 
 import csv
@@ -53,3 +54,6 @@ _ALL = (
 STEREOTYPES = {stereotype.id: stereotype for stereotype in _ALL}
 # Identifies the user's stereotypes; empty for GEST's
 OWN_TABLE = hashlib.sha256(repr(_ALL).encode()).hexdigest()[:12] if _TABLE else ""
+OWN_SENTENCES = Path(os.environ["GEST_SENTENCES"]) if os.environ.get("GEST_SENTENCES") else None
+if OWN_SENTENCES and not (OWN_TABLE and OWN_SENTENCES.is_file()):
+    raise ConfigError(f"GEST_SENTENCES: {OWN_SENTENCES} is not a file, or GEST_STEREOTYPES is not set.")

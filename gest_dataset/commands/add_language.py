@@ -76,7 +76,7 @@ def run(
         covered = {row["stereotype"] for row in added.files["pairs"].rows}
         if missing := ", ".join(str(number) for number in STEREOTYPES if number not in covered):
             err.print(f"g_s will be undefined: there is no pair for stereotype {missing}.")
-        out.print(f"Statistical power: run gest score MODEL --config {added.language.code}_pairs --power")
+        out.print(f"Statistical power: run gest score MODEL --config {added.configs[-1].name} --power")
     for config, read in zip(added.configs, added.files.values(), strict=True):
         more = config.published_rows > read.accepted
         twice = " (two for a sentence that occurs twice in GEST)" if more else ""

@@ -17,10 +17,10 @@ import pandas as pd
 import regex
 
 from gest_dataset import added_data, builders, languages
-from gest_dataset.builders import FOLDER
+from gest_dataset.builders import FOLDER, added_name
 from gest_dataset.builders.config import FAMILIES, Config, Row
 from gest_dataset.builders.gest import sentence_id
-from gest_dataset.builders.pairs import MERGED, SEVERAL_WORDS, pair_row
+from gest_dataset.builders.pairs import MERGED, SEVERAL_WORDS, pair_id, pair_row
 from gest_dataset.builders.translations import translation_row
 from gest_dataset.builders.words import composed
 from gest_dataset.custom.store import NewConfig, add_configs, check_name, remove_config
@@ -31,21 +31,25 @@ from gest_dataset.gender import grammar as grammars
 from gest_dataset.gender.grammar import FEMALE, MALE, Grammar
 from gest_dataset.gender.parsing import damage
 from gest_dataset.languages import LANGUAGES, SOURCE, Language
+from gest_dataset.stereotypes import OWN_SENTENCES, OWN_TABLE, STEREOTYPES
 from gest_dataset.storage import csv_text, read_yaml, write_file
 from gest_dataset.translation.sentences import GestSentence, gest_sentences
 
 REPORT = "rejected.csv"
 _TEXT_COLUMNS = ("source", "stereotype", "translation", "masculine", "feminine")
 _REPORT_COLUMNS = ("file", "row", "reason", "system", "id", *_TEXT_COLUMNS)
-_CARD = FAMILIES["custom"]  # with gaps for facts about the language
-_CONTENT = {"translations": "GEST translated into", "pairs": "Gender-swapped pairs in"}
+_CARD = FAMILIES["own-stereotypes" if OWN_TABLE else "custom"]  # with gaps for facts about the language
+_CONTENT = {
+    "translations": f"{'Sentences' if OWN_TABLE else 'GEST'} translated into",
+    "pairs": "Gender-swapped pairs in",
+}
 # The column names that stand for a field, best first
 COLUMNS: dict[str, list[str]] = read_yaml(Path(__file__).with_name("columns.yaml"))
 TEXTS = {"translations": ["translation"], "pairs": ["masculine", "feminine"]}  # required, by kind of config
 DEFAULT_SYSTEM = "own"  # in files without a column for the system
 
 # Reasons for rejecting a row, besides those of `builders.pairs` and `gender.parsing.damage`
-UNKNOWN = "not a sentence of GEST"
+UNKNOWN = "no source, or no stereotype of your table" if OWN_TABLE else "not a sentence of GEST"
 DISAGREE = "id, source and stereotype belong to different sentences"
 DUPLICATE = "a duplicate"
 ENGLISH = "still English"
@@ -166,11 +170,12 @@ def add_language(
     rules = None if rules is None else Path(rules).expanduser()
     grammar = None if rules is None else grammars.check_rules(language.code, rules, replace)
     first_letter = language.family == "Slavic" if first_letter is None else first_letter
-    reader = RowReader(language, gest_sentences(), first_letter, max_words)
+    sentences = gest_sentences() if OWN_SENTENCES or not OWN_TABLE else []
+    reader = RowReader(language, sentences, first_letter, max_words)
     files: dict[str, FileRows] = {}
     confirmed = None
     for kind, table in tables.items():
-        check_name(f"{language.code}_{kind}")
+        check_name(added_name(f"{language.code}_{kind}"))
         read = files[kind] = reader.read(table, kind, columns or {})
         if kind == "pairs" and (parser != "udpipe" or parser_model is not None):
             grammar = grammar or grammars.load_grammar(language.code)
@@ -182,11 +187,12 @@ def add_language(
     languages.add(language, replace)
     words = "one word" if max_words == 1 else f"at most {max_words} words"
     facts = asdict(language) | {"family": f", {language.family}" if language.family else "", "words": words}
+    facts["stereotypes"] = ", ".join(f"{one.id} {one.name} ({one.gender})" for one in STEREOTYPES.values())
     texts = {name: getattr(_CARD, name).format(**facts) for name in ("title", "description", "limits")}
     dataset = dataclasses.replace(_CARD, name=language.code, homepage=source or _CARD.homepage, **texts)
     new = [
         NewConfig(
-            name=f"{language.code}_{kind}",
+            name=added_name(f"{language.code}_{kind}"),
             family=dataset,
             description=f"{_CONTENT[kind]} {language.name}, added by a user",
             languages=(language.code, SOURCE),
@@ -209,7 +215,8 @@ def add_language(
 def remove_language(code: str) -> list[str]:
     """Remove a language that was added: its configs (whose names are returned), its rules and itself."""
     home = added_data.gest_home()
-    stored = [f"{code}_{kind}" for kind in TEXTS if (home / FOLDER / f"{code}_{kind}").exists()]
+    names = [added_name(f"{code}_{kind}") for kind in TEXTS]
+    stored = [name for name in names if (home / FOLDER / name).exists()]
     if not stored:
         raise ConfigError(f"No data was added for {code!r}.")
     for name in stored:
@@ -352,6 +359,9 @@ class RowReader:
         named = self._by_id.get(sentence_id(int(name)) if regex.fullmatch("[0-9]{1,4}", name) else name)
         text = source or (named.text if named else "")
         matches = list(self._by_text.get(_normalise(text), {}).values())
+        if OWN_TABLE and source and not matches and stereotype in map(str, STEREOTYPES):
+            number, name = int(stereotype), pair_id("own", int(stereotype), _normalise(source), "", "")
+            return [(GestSentence(name, number, source, source), source)]
         agreeing = [
             (sentence, text)
             for sentence, text in matches

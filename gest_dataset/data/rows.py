@@ -10,7 +10,8 @@ from datasets.fingerprint import Hasher
 from gest_dataset.builders import fingerprint, get_config
 from gest_dataset.builders.builder import config_table
 from gest_dataset.data import sources
-from gest_dataset.errors import HubError, convert_errors, describe_error
+from gest_dataset.errors import ConfigError, HubError, convert_errors, describe_error
+from gest_dataset.stereotypes import GENDERS, STEREOTYPES
 
 
 def rows_of(config: str) -> datasets.Dataset:
@@ -21,7 +22,7 @@ def rows_of(config: str) -> datasets.Dataset:
         sources.verify_mirror(one.sources)
         rows = datasets.Dataset(_table(one.name, fingerprint(one), sources.mirror_directory()))
         rows.info.config_name = one.name
-        return rows
+        return check_stereotypes(rows)
 
     def convert(error: BaseException) -> HubError:
         while error.__cause__ is not None:  # `datasets` wraps the error that occurred
@@ -32,7 +33,18 @@ def rows_of(config: str) -> datasets.Dataset:
         )
 
     with convert_errors(convert):
-        return datasets.load_dataset("gest", config, split="test")
+        return check_stereotypes(datasets.load_dataset("gest", config, split="test"))
+
+
+def check_stereotypes(rows: datasets.Dataset) -> datasets.Dataset:
+    """The rows, if their stereotypes are those of GEST or of `GEST_STEREOTYPES`."""
+    if "stereotype_name" in rows.column_names:
+        known = [(one.id, one.name, GENDERS.index(one.gender)) for one in STEREOTYPES.values()]
+        found = rows.select_columns(["stereotype", "stereotype_name", "gender"]).to_pandas()
+        if not {*found.drop_duplicates().itertuples(index=False, name=None)} <= {*known}:
+            name = rows.info.config_name or "The data"
+            raise ConfigError(f"{name} has other stereotypes: set or unset GEST_STEREOTYPES.")
+    return rows
 
 
 @lru_cache(maxsize=8)

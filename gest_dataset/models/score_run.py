@@ -43,7 +43,6 @@ from gest_dataset.runs.folder import Run, RunResult, RunWriter, new_manifest, op
 from gest_dataset.runs.manifest import SCORES
 from gest_dataset.statistics import placebo
 from gest_dataset.statistics.sequential import first_of_each, looks, stratified_order, stretch
-from gest_dataset.stereotypes import OWN_TABLE
 from gest_dataset.storage import sha256
 from gest_dataset.version import __version__
 
@@ -95,7 +94,6 @@ class Request:
             "limit": self.settings.limit,
             **({"short": True} if self.settings.short else {}),
             **({"chat_template": sha256(repr(chat_start(model)).encode())} if as_chat else {}),
-            **({"stereotypes": OWN_TABLE} if OWN_TABLE else {}),
             **({"where": [*self.settings.where]} if self.settings.where else {}),
         }
 

@@ -12,6 +12,7 @@ from datasets import Dataset, Features, Value
 from gest_dataset.builders import CONFIGS
 from gest_dataset.builders.config import KIND_FIELDS, STRING
 from gest_dataset.data import folder
+from gest_dataset.data.rows import check_stereotypes
 from gest_dataset.data.user_tables import read_user_table
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures import measure_of
@@ -53,7 +54,7 @@ def read_user_rows(path: Path, config: str | None = None) -> Dataset:
         if name not in configs:
             raise ConfigError(f"Choose one of the configs of {path} with --config: {', '.join(configs)}.")
         table = folder.read_parquet(pa.BufferReader(folder.read_config(path, name)))
-        rows = Dataset(table, split=datasets.Split.TEST)
+        rows = check_stereotypes(Dataset(table, split=datasets.Split.TEST))
     elif config is not None:
         raise ConfigError(f"{path} is a single table, so --config does not apply.")
     else:

@@ -4,7 +4,7 @@ Names say what a file is about. A file that cannot be used is named in `notes`, 
 stop the others.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from gest_dataset.builders.config import File, Row
 from gest_dataset.builders.stereoset_scores import ScoreFile, parse_name, read_candidate_scores
 from gest_dataset.data import sources
 from gest_dataset.data.rows import rows_of
+from gest_dataset.data.votes import is_selected
 from gest_dataset.errors import ConfigError, GestError
 from gest_dataset.storage import sha256
 
@@ -34,9 +35,13 @@ _T = TypeVar("_T")
 
 @dataclass
 class Released:
-    """The released scores in a folder and below it, or the pinned ones; empty without `where`."""
+    """The released scores in a folder and below it, or the pinned ones; empty without `where`.
+
+    Of GEST, only the scores of sentences that fulfil all `conditions` on their votes.
+    """
 
     where: str | Path | None
+    conditions: Sequence[str] = ()
     hashes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -54,7 +59,8 @@ class Released:
         samples = rows_of(AUTHORS_CONFIG).select_columns(["id", "stereotype"]).to_pandas()
         index = pd.MultiIndex.from_frame(samples.assign(occurrence=0)[["id", "occurrence", "stereotype"]])
         scores = {name: self._read_templates(name, files, len(index)) for name, files in by_model.items()}
-        return {name: pd.DataFrame(columns, index=index) for name, columns in scores.items() if columns}
+        selected = is_selected(samples["id"], self.conditions) if self.conditions else slice(None)
+        return {name: pd.DataFrame(one, index=index)[selected] for name, one in scores.items() if one}
 
     def _read_templates(self, model: str, files: dict[Path, File], size: int) -> dict[int, list[float]]:
         numbers = {path: (released.split_name(path.name) or ("", 0))[1] for path in files}
@@ -123,7 +129,7 @@ class Released:
         folder = Path(str(self.where))
         found: dict[str, list[tuple[Path, File]]] = {}
         for path in sorted(folder.rglob("*")):
-            if not path.is_file() or any(part.startswith(".") for part in path.relative_to(folder).parts):
+            if any(part.startswith(".") for part in path.relative_to(folder).parts):
                 continue
             kind = "Not files of scores, by their names"
             if released.split_name(path.name):
@@ -134,7 +140,8 @@ class Released:
                 kind = WINOBIAS
             elif path.parent.name == _PAIR_SCORES:
                 kind = "Not used, since the rows of scores of pairs depend on each model's tokenizer"
-            found.setdefault(kind, []).append((path, path))
+            if kind in _PINNED_FILES or not path.is_dir():
+                found.setdefault(kind, []).append((path, path))
         for kind in found.keys() - _PINNED_FILES.keys():
             self.notes.append(
                 f"{kind}: {', '.join(str(path.relative_to(folder)) for path, _ in found[kind])}."

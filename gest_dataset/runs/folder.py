@@ -230,7 +230,7 @@ def new_manifest(
     return Manifest(
         **entries,
         command=list(command),
-        settings=json_value(dict(settings)),
+        settings=json_value({**settings, **({"stereotypes": OWN_TABLE} if OWN_TABLE else {})}),
         versions=versions(),
         machine=machine(device),
         seeds={"bootstrap": SEED, "draws": DRAWS},

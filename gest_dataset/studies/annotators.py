@@ -6,6 +6,7 @@ was given the stereotype: female, neutral or male. The second annotator decides 
 first one does not accept, so there is no alpha of the two.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from gest_dataset.measures.result import wide_scores
 from gest_dataset.published.released import Released
 from gest_dataset.report.items import estimate_g_s
 from gest_dataset.report.labels import label_runs
-from gest_dataset.runs.folder import Runs
+from gest_dataset.runs.folder import Run, Runs
 from gest_dataset.statistics.agreement import nominal_alpha
 from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
@@ -27,15 +28,14 @@ _GROUPS = ("first_annotator", "creator")
 _OWN = ["own gender, strongly", "own gender", "neutral", "opposite", "opposite, strongly"]
 
 
-def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
+def annotators(runs: Runs = (), released: str | Path | None = None, where: Sequence[str] = ()) -> Study:
     """Agreement of annotators, and g_s by their votes, of runs in English and of released scores."""
-    files = Released(released)
-    found = collect_runs(
-        runs,
-        "annotators",
-        lambda run: run.manifest.measure == TEMPLATES.name and run.manifest.config in SENTENCES,
-        has_scores=True,
-    )
+    files = Released(released, where)
+
+    def suitable(run: Run) -> bool:
+        return run.manifest.measure == TEMPLATES.name and run.manifest.config in SENTENCES
+
+    found = collect_runs(runs, "annotators", suitable, files) if runs else []
     models = {one.label: wide_scores(one.run.table) for one in label_runs(found)}
     models |= {f"{name} (authors)": scores for name, scores in files.gest.items()}
     annotations = rows_of("annotations")
@@ -53,7 +53,7 @@ def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
         _counts("match-verdicts", votes["match_vote"], votes["verdict"]),
         Table.create("levels", [row for name, wide in models.items() for row in _g_s_by_votes(name, wide)]),
     ]
-    return make_study("annotators", tables, found, [*models], files.hashes, files.notes)
+    return make_study("annotators", tables, found, [*models], files=files)
 
 
 def _alpha(votes: pd.DataFrame) -> tuple[int, float, Estimate]:

@@ -213,13 +213,15 @@ def means(kind: str, released: Released) -> Numbers:
 
 
 def family_means(released: Released) -> Numbers:
-    """GEST, table 3: rates of the samples on the family, if all models of a kind have released scores."""
+    """GEST, table 3: rates of the samples on the family, if all files of a kind of models can be read."""
     of_authors = [one for one in topical.scores_of_authors(released) if one.name != _NOT_PRINTED_MODEL]
     for row in topical.like_table_3(of_authors, FAMILY_WORDS).rows:
-        kind, models, _, _, _, mean, *_, printed = row
-        printed_models = {one["model"] for one in _english("mlm" if kind == topical.MLM else "glm")}
-        if models == len(printed_models) and isinstance(mean, float):
+        kind, _, number, _, _, mean, *_, printed = row
+        needed = len(_english("mlm" if kind == topical.MLM else "glm"))
+        if number == needed and isinstance(mean, float):
             yield f"{kind}, on the family", mean, str(printed)
+        else:
+            released.notes.append(f"gest-family: {kind} have {number} of {needed} files of scores.")
 
 
 def winobias(released: Released) -> Numbers:
@@ -228,7 +230,7 @@ def winobias(released: Released) -> Numbers:
     rates = pd.DataFrame(validity.released_rates(released), columns=validity.COLUMNS)
     own = rates[rates["config"] == printed["config"]]
     if len(own) < printed["models"]:
-        return
+        raise ConfigError(f"{len(own)} of {printed['models']} models have released scores on both tests.")
     winobias_rates = own[validity.MEAN].str[0].to_numpy(dtype=float)
     r, p_value = validity.correlate(own["g_s_published"], winobias_rates ** (1 / LN10))
     yield "correlation with WinoBias", r.value, str(printed["pearson"])

@@ -88,17 +88,16 @@ def _printed_rows(table: Mapping[str, Any], language: str) -> list[dict[str, Any
 def stereoset(runs: Runs = (), released: str | Path | None = None) -> Study:
     """LMS, SS and ICAT of runs, and of released scores."""
     files = Released(released)
-    of_authors = scores_of_authors(files)
     family = FAMILIES["stereoset"]
     used = collect_runs(
         runs,
         "stereoset",
         lambda run: run.manifest.config in CONFIGS and CONFIGS[run.manifest.config].family is family,
-        has_scores=bool(of_authors),
+        files,
     )
-    scored = scores_of_runs(used) + of_authors
+    scored = scores_of_runs(used) + scores_of_authors(files)
     tables = [_table(number, scored) for number in TABLES]
-    return make_study("stereoset", tables, used, sources=files.hashes, notes=files.notes)
+    return make_study("stereoset", tables, used, files=files)
 
 
 def scores_of_runs(runs: Sequence[Run]) -> list[Scored]:

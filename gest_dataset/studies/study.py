@@ -10,17 +10,20 @@ The titles of all studies, and the titles, columns and notes of their tables are
 import logging
 import shlex
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pyarrow as pa
 
 from gest_dataset import storage
+from gest_dataset.data.rows import rows_of
 from gest_dataset.data.votes import is_selected
 from gest_dataset.errors import ConfigError
 from gest_dataset.measures.formatting import TOY_NOTE, format_number
+from gest_dataset.measures.gest import PAIRS
 from gest_dataset.measures.grid import Estimate
+from gest_dataset.published.released import Released
 from gest_dataset.report.page import load_template, page_assets
 from gest_dataset.runs.folder import Run, Runs, check_work_folder, find_runs, versions
 from gest_dataset.runs.manifest import signature
@@ -29,6 +32,7 @@ from gest_dataset.version import __version__
 HOME = Path("gest-studies")
 STUDY, PAGE = "study.json", "study.html"
 TEXTS: dict[str, Any] = storage.read_yaml(Path(__file__).with_name("tables.yaml"))
+_NO_FILES = Released(None)
 logger = logging.getLogger(__name__)
 
 # Printed numbers are texts, with the digits of print
@@ -143,12 +147,13 @@ def collect_runs(
     runs: Runs,
     study: str,
     suitable: Callable[[Run], bool],
+    files: Released = _NO_FILES,
     group: Callable[[Run], Hashable] | None = None,
-    has_scores: bool = False,
 ) -> list[Run]:
     """The finished runs in the folders, less those that do not suit the study (with a warning).
 
-    Two runs of one model in a `group` are an error. With `has_scores` (of the authors) no run is needed.
+    Two runs of one model in a `group` are an error. With `files` of the authors no run is needed; the
+    conditions on votes are theirs, and the runs' tables have only the sentences that fulfil them.
     """
     suitable_runs: list[Run] = []
     by_config: dict[str, Run] = {}
@@ -159,6 +164,12 @@ def collect_runs(
             about = manifest.measure, manifest.about
             logger.warning("%s is skipped: study %s does not use %s on %s.", run.path, study, *about)
             continue
+        if files.conditions:
+            ids = run.table["id"].to_pylist()
+            if manifest.measure == PAIRS.name:
+                rows = rows_of(manifest.config)
+                ids = list(map(dict(zip(rows["id"], rows["sentence_id"], strict=True)).get, ids))
+            run = replace(run, table=run.table.filter(pa.array(is_selected(ids, files.conditions))))
         suitable_runs.append(run)
         other = by_config.setdefault(manifest.config, run)
         if other.manifest.data_fingerprint != manifest.data_fingerprint:
@@ -168,17 +179,9 @@ def collect_runs(
         if group is not None and (other := by_model.setdefault((identity, group(run)), run)) is not run:
             names = f"{other.manifest.model}, {manifest.model}"
             raise ConfigError(f"Two runs of one model on {manifest.about} ({names}). Give only one.")
-    if not (suitable_runs or has_scores):
+    if not suitable_runs and files.where is None:
         raise missing_runs(study)
     return suitable_runs
-
-
-def select_sentences(models: Mapping[str, pd.DataFrame], where: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """The scores of each model (`wide_scores`) for sentences that fulfil all conditions on the votes."""
-    return {
-        name: wide[is_selected(wide.index.get_level_values("id"), where)] if where else wide
-        for name, wide in models.items()
-    }
 
 
 def missing_runs(study: str, *notes: str) -> ConfigError:
@@ -204,7 +207,7 @@ def make_study(
     models: Sequence[str] = (),
     sources: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
-    where: Sequence[str] = (),
+    files: Released = _NO_FILES,
 ) -> Study:
     """A study of runs (of `models`, by default with their short names); empty tables are left out."""
     limitations: dict[str, None] = {}
@@ -213,9 +216,11 @@ def make_study(
             limitations[f"{model}: only the first {limit:,} samples of a config; the paper uses all."] = None
         if run.manifest.metadata.get("toy"):
             limitations[f"{model} is {TOY_NOTE}."] = None
-    used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {})
-    if where:
-        limitations[f"Only sentences with {' and '.join(where)}."] = None
-        used["where"] = " ".join(where)
+    used = {str(run.path): run.manifest.signature for run in runs} | dict(sources or {}) | files.hashes
+    if files.conditions:
+        limitations[f"Only sentences with {' and '.join(files.conditions)}."] = None
+        used["where"] = " ".join(files.conditions)
     shown = tuple(table for table in tables if table.rows)
-    return Study(name, TEXTS["titles"][name], shown, tuple(dict.fromkeys((*limitations, *notes))), used)
+    return Study(
+        name, TEXTS["titles"][name], shown, tuple(dict.fromkeys((*limitations, *files.notes, *notes))), used
+    )

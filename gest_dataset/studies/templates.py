@@ -25,26 +25,22 @@ from gest_dataset.report.labels import label_runs
 from gest_dataset.runs.folder import Runs
 from gest_dataset.statistics.correlation import mean_correlation, variance_shares
 from gest_dataset.stereotypes import STEREOTYPES
-from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study, select_sentences
+from gest_dataset.studies.study import Row, Study, Table, collect_runs, make_study
 
 
 def templates(runs: Runs = (), released: str | Path | None = None, where: Sequence[str] = ()) -> Study:
     """The agreement of templates and models: runs in English, and released scores."""
-    files = Released(released)
+    files = Released(released, where)
     of_authors = files.gest
     found = collect_runs(
-        runs,
-        "templates",
-        lambda run: run.manifest.measure == TEMPLATES.name,
-        group=lambda run: TEMPLATES.name,
-        has_scores=bool(of_authors),
+        runs, "templates", lambda run: run.manifest.measure == TEMPLATES.name, files, lambda run: ""
     )
     models = {one.label: wide_scores(one.run.table) for one in label_runs(found)}
     names = [*models, *of_authors]
     if len({*names}) < len(names):
         raise ConfigError(f"Two of {', '.join(names)} have the same name. Give each model once.")
-    tables = agreement_tables(select_sentences(models | of_authors, where))
-    return make_study("templates", tables, found, names, files.hashes, files.notes, where)
+    tables = agreement_tables(models | of_authors)
+    return make_study("templates", tables, found, names, files=files)
 
 
 def agreement_tables(models: Mapping[str, pd.DataFrame]) -> list[Table]:

@@ -17,6 +17,7 @@ import pandas as pd
 
 from gest_dataset import published
 from gest_dataset.builders import CONFIGS
+from gest_dataset.builders.released import KIND_OF
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError, DataError
 from gest_dataset.measures.gest import MASCULINE_RATE, PAIRS, TEMPLATES
@@ -78,22 +79,24 @@ class SentenceScores:
 
 
 def topical(
-    runs: Runs = (), words: Sequence[str] = FAMILY_WORDS, released: str | Path | None = None
+    runs: Runs = (),
+    words: Sequence[str] = FAMILY_WORDS,
+    released: str | Path | None = None,
+    where: Sequence[str] = (),
 ) -> Study:
     """The rate of male samples with one of `words` (also inside longer words), and other explanations."""
     if not words or not all(word.strip() for word in words):
         raise ConfigError("A topic needs words, such as --words child,children,family.")
-    files = Released(released)
-    of_authors = scores_of_authors(files)
+    files = Released(released, where)
     used = collect_runs(
         runs,
         "topical",
         lambda run: run.manifest.measure in _MEASURES and run.manifest.config in CONFIGS,
+        files,
         group=lambda run: (run.manifest.measure, run.manifest.language),
-        has_scores=bool(of_authors),
     )
     models = [_scores_of_run(run) for run in label_runs(used)]
-    models += of_authors
+    models += scores_of_authors(files)
     language_models = [model for model in models if model.kind != MT]
     rows: list[Row] = []
     for model in models:
@@ -106,15 +109,16 @@ def topical(
         rows.append((name, kind, number, male, topic, female, position, model.expected_rate(words)))
     table = Table.create("topical", rows, words=", ".join(words))
     tables = [table, like_table_3(models, words), *_explanations(language_models)]
-    sources = {"words": ", ".join(words)} | files.hashes
-    return make_study("topical", tables, used, [model.name for model in models], sources, files.notes)
+    sources = {"words": ", ".join(words)}
+    return make_study("topical", tables, used, [model.name for model in models], sources, files=files)
 
 
 def scores_of_authors(files: Released) -> list[SentenceScores]:
-    return [
-        SentenceScores(name, MLM if 1 in scores else GLM, _by_sentence(scores, AUTHORS_CONFIG, "sentence"))
-        for name, scores in files.gest.items()
-    ]
+    found = []
+    for name, scores in files.gest.items():
+        kind = MLM if KIND_OF.get(name, "masked" if 1 in scores else "causal") == "masked" else GLM
+        found.append(SentenceScores(name, kind, _by_sentence(scores, AUTHORS_CONFIG, "sentence")))
+    return found
 
 
 def _scores_of_run(labelled: LabelledRun) -> SentenceScores:

@@ -64,24 +64,24 @@ def validity(runs: Runs = (), released: str | Path | None = None, translators: b
         runs,
         "validity",
         lambda run: run.manifest.measure == measures.get(run.manifest.config, WINOBIAS.name),
+        files,
         group=lambda run: run.manifest.config,
-        has_scores=bool(of_authors),
     )
     by_model: dict[str, dict[str, Run]] = {}
     for name, run in zip(model_names(used), used, strict=True):
         by_model.setdefault(name, {})[run.manifest.config] = run
     rates = pd.DataFrame(rates_of_models(by_model) + of_authors, columns=COLUMNS)
     alone = {name: members for name, members in by_model.items() if name not in set(rates["model"])}
-    notes = [*files.notes]
+    notes = []
     for name, members in alone.items():
         lacking = "WinoBias" if {*members} & {*_GEST_CONFIGS} else "GEST"
         notes.append(f"{name} is left out: it has no run on {lacking}.")
     if rates.empty:
-        raise missing_runs("validity", *notes)
+        raise missing_runs("validity", *files.notes, *notes)
     rows = rates[["model", "g_s", "config", MEAN, SUM]].itertuples(index=False, name=None)
     overall, by_stereotype = _correlations(rates)
     tables = [overall, Table.create("models", list(rows)), by_stereotype]
-    return make_study("validity", tables, used, sources=files.hashes, notes=notes)
+    return make_study("validity", tables, used, notes=notes, files=files)
 
 
 def _translators(runs: Runs) -> Study:

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gest_dataset.builders import CONFIGS
+from gest_dataset.builders import CONFIGS, added_name
 from gest_dataset.data.rows import fingerprint_of, rows_of
 from gest_dataset.errors import ConfigError, UnsupportedLanguageError
 from gest_dataset.gender.detect import Detection, GenderDetector
@@ -114,7 +114,7 @@ def prepare(
         raise ConfigError(f"{data} is not in {language!r}: use --language {entity_genders.DATA[data]}.")
     is_published, given = system.startswith(PUBLISHED), data
     if is_published:
-        data = f"{language if data == 'en' else data}_translations"
+        data = added_name(f"{language if data == 'en' else data}_translations")
         offered = [*dict.fromkeys(_published(data, language)["system"])] if data in CONFIGS else []
         if system.removeprefix(PUBLISHED) not in offered:
             raise UnsupportedLanguageError(

@@ -12,6 +12,7 @@ from gest_dataset.data.rows import rows_of
 from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
 from gest_dataset.errors import ConfigError, DataError, UnsupportedLanguageError, convert_errors
 from gest_dataset.gender import languages, parsing
+from gest_dataset.stereotypes import OWN_TABLE
 from gest_dataset.storage import update_hash
 from gest_dataset.translation.translator import Batches, Translation, TranslationError, Translator
 
@@ -75,7 +76,8 @@ def problem_of(made: Translation, language: str) -> str:
 
 def gest_sentences(limit: int | None = None, data: str = "en") -> list[GestSentence]:
     """The sentences of GEST, or of another config (with one text and no stereotype), or the first `limit`."""
-    new, old = (rows_of(name).to_list()[:limit] for name in (data, "en_1_0" if data == "en" else data))
+    older = "en_1_0" if data == "en" and not OWN_TABLE else data
+    new, old = (rows_of(name).to_list()[:limit] for name in (data, older))
     return [
         GestSentence(row["id"], row.get("stereotype", 0), row[TEXT], before[TEXT])
         for row, before in zip(new, old, strict=True)

@@ -15,7 +15,9 @@ from gest_dataset.cli import app
 from gest_dataset.data.rows import rows_of
 from gest_dataset.data.votes import is_selected
 from gest_dataset.errors import SettingError
+from gest_dataset.published.released import PINNED, Released
 from gest_dataset.stereotypes import STEREOTYPES
+from gest_dataset.studies.study import collect_runs
 from tests.statistics.test_agreement import naive
 from tests.studies.planting import cells, gest, value
 from tests.support import zoo
@@ -85,6 +87,26 @@ def test_g_s_by_agreement_and_writer(tmp_path: Path) -> None:
     study = studies.templates([path], where=["agreement=strong,weak", "creator=K"])
     assert "Only sentences with agreement=strong,weak and creator=K." in study.notes
     assert study.signature != studies.templates([path]).signature
+    for name, table in (("topical", "parts"), ("annotators", "levels")):
+        study = getattr(studies, name)([path], where=["agreement=strong"])
+        assert study.notes == ("Only sentences with agreement=strong.",)
+        _, part, number, g_s = study.table(table).rows[0]
+        assert (part[:3], number, value(g_s)) == ("all", len(strong), pytest.approx(math.e))
+
+
+def test_where_in_runs_on_pairs_and_in_released_scores(tmp_path: Path) -> None:
+    """Pairs are chosen by their source sentence."""
+    chosen = sentences_with(creator="K")
+    used = [row["id"] for row in rows_of("sk_pairs").to_list() if row["sentence_id"] in chosen]
+    path = gest(tmp_path / "sk", "a", lambda row, t: 0.1 * row["sign"], config="sk_pairs")
+    where = ["creator=K"]
+    files = Released(PINNED, where)
+    (run,) = collect_runs([path], "topical", lambda run: True, files)
+    assert run.table["id"].to_pylist() == used
+    assert 0 < len(used) < len(rows_of("sk_pairs"))
+    assert {*files.gest["gpt2"].index.get_level_values("id")} == chosen
+    study = studies.topical([path], released=PINNED, where=where)
+    assert len({row["model"] for row in cells(study, "parts")}) == 35
 
 
 def test_score_of_chosen_sentences(tmp_path: Path) -> None:

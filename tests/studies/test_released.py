@@ -22,7 +22,7 @@ from gest_dataset.published.released import PINNED, Released
 from gest_dataset.statistics.stereotype_rate import LN10
 from tests.studies.planting import cells, value
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = pytest.mark.usefixtures("mirror", "few_draws")
 GEST = "kinit-sk/gest/data/predictions"
 STEREOSET = "slds-lmu/stereotypes-multi/results/predictions"
 
@@ -131,8 +131,14 @@ def test_files_that_cannot_be_used_are_named(folder: Path) -> None:
     (folder / "gpt2_template-1.txt").write_text(text)  # other scores under the same name
     (folder / ".git").mkdir()
     (folder / ".git" / "config").write_text("")
+    for name in ("english_mlm/xlm-v-base_template-3.txt", "english_glm/gpt2-xl_template-0.txt"):
+        (predictions / name).unlink()
+    (predictions / "english_mlm" / "xlm-v-base_template-3.txt").mkdir()
+    (predictions / "english_glm" / "gpt2-xl_template-0.txt").symlink_to("nowhere")
     study = studies.templates(released=folder)
     notes = "\n".join(study.notes)
+    assert "xlm-v-base_template-3.txt is left out: [Errno 21] Is a directory" in notes
+    assert "gpt2-xl_template-0.txt is left out: [Errno 2] No such file" in notes
     assert "phi-2_template-0.txt is left out" in notes
     assert "roberta-base_template-2.txt is left out" in notes
     assert f"depend on each model's tokenizer: {GEST}/slavic_mlm/xlm-v-base.txt" in notes
@@ -173,20 +179,23 @@ def test_damaged_lines(flat: Path) -> None:
         lines = (flat / name).read_text(encoding="utf-8").split("\n")
         (flat / name).write_text("\n".join([*lines[:3], text, *lines[4:]]), encoding="utf-8")
     csv = flat / "winobias.csv"
-    csv.write_bytes(csv.read_bytes()[:-20])
+    csv.write_bytes(csv.read_bytes()[:-20].replace(b",1,test,", b",1,", 1))  # a short row, and a cut one
     (flat / "albert-base-v2_template-1.txt").write_text("0.5\n0.")
     notes = "\n".join(studies.validity(released=flat).notes)
     assert notes.count("line 4: 'nan' is not a finite number") == 2
     assert "winobias.csv, line 45" in notes
+    assert notes.count("fields, expected 5") == 2
     assert "glm_phi-1_template-0.txt, line 4: '-inf' is not a finite number" in notes
     assert "albert-base-v2_template-1.txt does not have 34 finite numbers (GEST 1.0), but 2." in notes
-    assert len(cells(studies.validity(released=flat), "models")) == 44 - 2
+    assert len(cells(studies.validity(released=flat), "models")) == 44 - 3
     # the first of several files with the same scores is incomplete
     file = flat / "THUMT_mGPT_GPT2LM_GPT2LM_c_en.json"
     content = json.loads(file.read_text())
     content[TESTS[0]] = content[TESTS[0]][:5]
     file.write_text(json.dumps(content))
     notes = "\n".join(studies.papers_study(flat).notes)
+    assert "gest-winobias-released: 10 of 11 models have released scores" in notes
+    assert "gest-family: English MLMs have 42 of 44 files of scores." in notes
     assert notes.count("_c_en.json: its intrasentence scores are left out") == 1
     assert "_d_en.json: its" not in notes
     assert "_ModelNSP_en.json: its" not in notes

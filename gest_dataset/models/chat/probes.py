@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from gest_dataset.builders import added_name
 from gest_dataset.gender.detect import GenderDetector
 from gest_dataset.languages import SOURCE
 from gest_dataset.measures.gest import CHOICE, FIRST_PERSON, STORY
@@ -144,7 +145,7 @@ CHAT_PROBES: dict[str, ChatProbe] = {
         read=lambda _, prompts, answers: list(map(choice.read, prompts, answers)),
         max_tokens=16,
         needs_parser=lambda language: False,
-        config=lambda language: SOURCE if language == SOURCE else f"{language}_pairs",
+        config=lambda language: SOURCE if language == SOURCE else added_name(f"{language}_pairs"),
         make_prompts=choice.make_prompts,
         column="option",
         top=20,
