@@ -17,7 +17,18 @@ from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
 from gest_dataset.probes.queries import Placebo, pair_neighbours
 from tests.support import completions, zoo
-from tests.support.completions import ECHO, LLAMA_CPP, MODEL, TOP, VLLM, served
+from tests.support.completions import (
+    ECHO,
+    LLAMA_CPP,
+    LLAMA_SERVER,
+    MODEL,
+    OLLAMA,
+    SGLANG,
+    TGI,
+    TOP,
+    VLLM,
+    served,
+)
 from tests.support.faults import EACH, fast_retries
 from tests.support.services import Request, Server
 
@@ -64,7 +75,11 @@ def prompts(request: Request) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize(
     ("animal", "dialect"),
-    [*((animal, dialect) for animal in ("gpt2", "llama") for dialect in (VLLM, ECHO)), ("gpt2", LLAMA_CPP)],
+    [
+        *((animal, dialect) for animal in ("gpt2", "llama") for dialect in (VLLM, ECHO, SGLANG)),
+        ("gpt2", LLAMA_CPP),
+        ("llama", LLAMA_SERVER),
+    ],
 )
 def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> None:
     with served(animal, dialect) as server:
@@ -72,6 +87,12 @@ def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> No
             remote = score(server, animal, config)
             assert_same(remote, own_scores(animal, config))
             assert remote.metadata["device"] == "server"
+
+
+@pytest.mark.parametrize("dialect", [OLLAMA, TGI])
+def test_ollama_and_tgi_score_nothing(dialect: Any) -> None:
+    with served("gpt2", dialect) as server, pytest.raises(ModelError, match=r"no log-probabil.*`gest ask`"):
+        score(server, "gpt2", "en")
 
 
 def test_texts_that_are_tokenized_differently_are_not_scored() -> None:
