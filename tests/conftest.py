@@ -46,6 +46,7 @@ import gest_dataset  # noqa: E402, F401
 from gest_dataset import cli  # noqa: E402
 from gest_dataset.commands import console  # noqa: E402
 from gest_dataset.data.sources import git_blob_id  # noqa: E402
+from gest_dataset.statistics import bootstrap  # noqa: E402
 
 datasets.disable_progress_bars()
 
@@ -62,13 +63,14 @@ _write_manifest()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file comes first, so that no worker waits for it at the end."""
-    items.sort(key=lambda item: item.path.parent.name != "validation")
+    """The longest files come first, so that no worker waits for them at the end."""
+    items.sort(key=lambda item: item.path.stem not in ("test_pages", "test_released", "test_validation"))
 
 
 def pytest_collection_finish() -> None:
-    """The garbage collector passes over what was imported, which stays."""
+    """The garbage collector passes over what was imported, which stays, and comes less often."""
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def pytest_sessionfinish() -> None:
@@ -86,6 +88,15 @@ def one_thread(mirror: Path) -> Iterator[None]:
     """The test mirror in force, and one thread: the models of the zoo are too small for more."""
     with _threads(1):
         yield
+
+
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bootstraps of 200 draws, for tests whose subject is no interval."""
+    moments = bootstrap.bootstrap_moments
+    monkeypatch.setattr(
+        bootstrap, "bootstrap_moments", lambda samples, draws, seed: moments(samples, min(draws, 200), seed)
+    )
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def run_command(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.parametrize("path", [page for page in PAGES if blocks_of(page)], ids=lambda page: page.name)
-@pytest.mark.usefixtures("one_thread", "home")
+@pytest.mark.usefixtures("one_thread", "home", "few_draws")
 def test_blocks_run(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -68,7 +68,7 @@ def test_blocks_run(
     pages.put_models(path.read_text("utf-8"), tmp_path)
     pages.use_small_parser(monkeypatch)
     pages.skip_figures(monkeypatch)
-    if path.name not in ("README.md", "report.md"):
+    if path.name != "report.md":
         pages.skip_reports(monkeypatch)
     with ExitStack() as stack:
         page = pages.Page(tmp_path, monkeypatch, stack)

@@ -184,18 +184,14 @@ def _power_analyses(
     configs: Any, limit: int | None, where: Sequence[str] | None
 ) -> "dict[str, PowerAnalysis]":
     """The power analysis of each config, or of the user's own rows."""
-    from gest_dataset.data.rows import rows_of
-    from gest_dataset.data.votes import select_by_votes
-    from gest_dataset.measures import measure_of
     from gest_dataset.measures.result import power_analysis
+    from gest_dataset.models.base import Settings
+    from gest_dataset.models.score_run import make_request
 
-    plans = {}
-    for name in configs if isinstance(configs, dict) else ["data"]:
-        dataset = rows_of(name) if isinstance(configs, dict) else configs
-        dataset = select_by_votes(dataset, name, where) if where else dataset
-        dataset = dataset if limit is None else dataset.select(range(min(limit, len(dataset))))
-        plans[name] = power_analysis(measure_of(dataset.column_names, name)[0], dataset)
-    return plans
+    settings = Settings(limit=limit, where=tuple(where or ()))
+    given = dict(zip(configs, configs, strict=True)) if isinstance(configs, dict) else {"data": configs}
+    requests = {name: make_request(one, settings) for name, one in given.items()}
+    return {name: power_analysis(one.measure, one.rows) for name, one in requests.items()}
 
 
 def _show_power(plans: "Mapping[str, PowerAnalysis]", as_json: bool) -> None:

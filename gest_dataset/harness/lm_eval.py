@@ -143,8 +143,7 @@ def split_template(sentence: str, template: Template) -> tuple[str, list[str]]:
 def process_results(doc: Mapping[str, Any], results: Sequence[tuple[float, bool]]) -> dict[str, Any]:
     """Return the log ratio of a document, and its sample for the rates."""
     (masculine, _), (feminine, _) = results
-    values = {name: doc[name] for name in TaskScore._fields if name != LOG_RATIO}
-    score = TaskScore(**values, log_ratio=masculine - feminine)
+    score = TaskScore._make([*(doc[name] for name in TaskScore._fields[:-1]), masculine - feminine])
     return {LOG_RATIO: score.log_ratio, **dict.fromkeys(RATES, score)}
 
 
@@ -161,8 +160,7 @@ def _rates(samples: tuple[TaskScore, ...]) -> dict[str, float]:
     """Return the numbers of `gest score` for these samples."""
     scored = [sample for sample in samples if math.isfinite(sample.log_ratio)]
     if missing := len(samples) - len(scored):
-        problem = "The scores of %d of %d samples are not finite; use dtype=float32."
-        logger.warning(problem, missing, len(samples))
+        logger.warning("%d of %d samples have no finite score; use dtype=float32.", missing, len(samples))
     if not scored:
         return dict.fromkeys(RATES, math.nan)
     measure = MEASURES[scored[0].measure]

@@ -19,7 +19,13 @@ from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPa
 
 from gest_dataset.errors import ModelError
 from gest_dataset.models.device import is_immovable, main_device, spans_devices
-from gest_dataset.models.packed_linear import is_faster, largest_difference, packed_linear_layers, rounding
+from gest_dataset.models.packed_linear import (
+    is_faster,
+    largest_difference,
+    packed_linear_layers,
+    patched_forward,
+    rounding,
+)
 from gest_dataset.models.prefix_sharing import attention_window, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
 
@@ -40,19 +46,6 @@ def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> tupl
     lengths = torch.tensor(list(map(len, rows)))
     mask = (torch.arange(ids.shape[1]) < lengths[:, None]).long()
     return ids.to(device), mask.to(device)
-
-
-@contextmanager
-def patched_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
-    original = vars(module).get("forward")
-    module.forward = forward
-    try:
-        yield
-    finally:
-        if original is None:
-            del module.forward
-        else:
-            module.forward = original
 
 
 class Head:

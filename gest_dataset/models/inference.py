@@ -42,6 +42,17 @@ def compute_log_probs(
 
     `seed` distinguishes the random baselines of a model in the cache.
     """
+    passes, places, work = _plan(queries, scorer, batch_tokens)
+    values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
+    of_queries = [np.concatenate([values[n][part] for part in parts]) for n, parts in places]
+    not_finite = "the model's values are not finite"
+    return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
+
+
+def _plan(
+    queries: Sequence[Query], scorer: Scorer, batch_tokens: int
+) -> tuple[list[Pass], list[tuple[int, list[slice]]], Passes]:
+    """The passes, the pass of each query with the parts of its values, and the counts of the passes."""
     asked = [Input(query.input_ids, query.decoder_ids, query.type_ids) for query in queries]
     inputs = list(dict.fromkeys(asked))
     number = {sequence: i for i, sequence in enumerate(inputs)}
@@ -53,26 +64,25 @@ def compute_log_probs(
     # long inputs come first, so that a lack of memory shows at once
     rows.sort(key=lambda row: _sort_key(row.sequence))
     row_of_input = {i: (n, path) for n, row in enumerate(rows) for i, path in row.paths.items()}
-    lookups_of_rows: list[dict[Lookup, int]] = [{} for _ in rows]  # and their numbers
-    places: list[tuple[int, list[int]]] = []  # the row of each query, and the numbers of its lookups
+    parts_of_rows: list[dict[Lookup, slice]] = [{} for _ in rows]
+    sizes = [0] * len(rows)
+    places: list[tuple[int, list[slice]]] = []
     for query, sequence in zip(queries, asked, strict=True):
         n, path = row_of_input[host_of[number[sequence]]]
         pairs = zip(query.positions, query.targets, strict=True)
         lookups = [Lookup(path[p], (t,), query.normalise) for p, t in pairs]
         if query.placebo:
             lookups.append(Lookup(path[query.placebo_position], query.placebo, False))
-        known = lookups_of_rows[n]
-        places.append((n, [known.setdefault(lookup, len(known)) for lookup in lookups]))
-    passes = [(row.sequence, list(known)) for row, known in zip(rows, lookups_of_rows, strict=True)]
-    values, state = _compute(passes, scorer, batch_tokens, description, cache, seed)
-    ends = [np.cumsum([len(lookup.targets) for lookup in known]) for known in lookups_of_rows]
-    parts = list(map(np.split, values, ends))
+        known = parts_of_rows[n]
+        for lookup in lookups:
+            if lookup not in known:
+                known[lookup] = slice(sizes[n], sizes[n] + len(lookup.targets))
+                sizes[n] = known[lookup].stop
+        places.append((n, [known[lookup] for lookup in lookups]))
+    passes = [(row.sequence, list(known)) for row, known in zip(rows, parts_of_rows, strict=True)]
     tokens = sum(sequence.size for sequence in computed.values())
     used = sum(sequence.size for sequence, _ in passes)
-    work = Passes(len(queries), len(computed), tokens, used, method)
-    of_queries = [np.concatenate([parts[n][i] for i in numbers]) for n, numbers in places]
-    not_finite = "the model's values are not finite"
-    return LogProbs(of_queries, work, "+".join(state.dtypes), tuple(state.notes), not_finite, state.seconds)
+    return passes, places, Passes(len(queries), len(computed), tokens, used, method)
 
 
 def _rows(inputs: Mapping[int, Input], scorer: Scorer, budget: int) -> tuple[list[Row], str]:

@@ -11,7 +11,7 @@ import logging
 import os
 import timeit
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from typing import Any
@@ -21,6 +21,7 @@ import torch
 from accelerate.utils.memory import should_reduce_batch_size
 from torch import Tensor, nn
 from torch.backends import mkldnn
+from transformers.activations import GELUActivation, NewGELUActivation
 from transformers.pytorch_utils import Conv1D
 
 from gest_dataset.models.device import return_memory
@@ -29,7 +30,7 @@ from gest_dataset.probes.queries import Values
 logger = logging.getLogger(__name__)
 
 # oneDNN keeps about a megabyte of kernels for each size of a batch, of 1024 sizes by default
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
 # Relative to the largest value; two correct computations differ by 5e-7 of it in float32
 _TOLERANCE = {torch.float32: 1e-5, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 # Errors of models whose parts do not fit together as a fast path expects
@@ -37,6 +38,13 @@ _UNUSABLE = (RuntimeError, TypeError, AttributeError, KeyError, IndexError, Valu
 _ROWS = 1024  # of a typical batch, for which oneDNN chooses the layout
 _LEAST_GAIN = 1.2  # in the measurement, below which nothing is packed
 _SMALLEST = 256 * 256  # weights, below which a layer's time is that of the call
+# Activations that oneDNN computes with the layer before them, by its names
+_ACTIVATIONS: dict[type[nn.Module], tuple[str, str]] = {
+    GELUActivation: ("gelu", "none"),
+    NewGELUActivation: ("gelu", "tanh"),
+    nn.ReLU: ("relu", ""),
+    nn.SiLU: ("swish", ""),
+}
 
 
 def largest_difference(compute: Callable[[], Values], expected: Values, optional: bool = True) -> float:
@@ -61,6 +69,19 @@ def rounding(dtype: torch.dtype, values: Values) -> float:
 
 
 @contextmanager
+def patched_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+    original = vars(module).get("forward")
+    module.forward = forward
+    try:
+        yield
+    finally:
+        if original is None:
+            del module.forward
+        else:
+            module.forward = original
+
+
+@contextmanager
 def packed_linear_layers(
     model: Any, compute: Callable[[], Values], dtype: torch.dtype = torch.float32
 ) -> Iterator[list[nn.Module]]:
@@ -74,14 +95,32 @@ def packed_linear_layers(
         yield []
         return
     expected = compute()
-    with ExitStack() as stack:
+    tolerance = rounding(dtype, expected)
+    with ExitStack() as packed, ExitStack() as fused:
         for layer in layers:
-            stack.enter_context(_packed(layer, dtype))
+            packed.enter_context(_packed(layer, dtype))
         # a module may read the weights of its layers itself
-        if largest_difference(compute, expected) > rounding(dtype, expected):
-            stack.close()
+        if largest_difference(compute, expected) > tolerance:
+            packed.close()
             layers = []
+        for layer, activation in _before_activations(model, layers):
+            function = _ACTIVATIONS[type(activation)]
+            fused.enter_context(patched_forward(layer, partial(layer.forward, function=function)))
+            fused.enter_context(patched_forward(activation, lambda states: states))
+        if largest_difference(compute, expected) > tolerance:
+            fused.close()
         yield layers
+
+
+def _before_activations(model: Any, layers: Collection[nn.Module]) -> Iterator[tuple[Any, nn.Module]]:
+    """The widening layers that stand before an activation in their module, with it."""
+    for module in model.modules():
+        first = next((child for child in module.children() if child in layers), None)
+        activations = [child for child in module.children() if type(child) in _ACTIVATIONS]
+        if first is not None and len(activations) == 1:
+            outputs, inputs = first.forward.keywords["weight"].shape
+            if outputs > inputs:
+                yield first, activations[0]
 
 
 def packable_layers(model: Any) -> list[nn.Module]:
@@ -145,9 +184,14 @@ def _pack(weight: Tensor) -> Tensor:
     return packed
 
 
-def _linear(states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    result: Tensor = torch.ops.mkldnn._linear_pointwise(states.to(weight.dtype), weight, bias, "none", [], "")
-    return result.to(states.dtype)
+def _linear(
+    states: Tensor, weight: Tensor, bias: Tensor | None, function: tuple[str, str] | None = None
+) -> Tensor:
+    """A packed layer; with an activation, in the number type of its weights, as the next layer needs it."""
+    name, variant = function or ("none", "")
+    states = states.to(weight.dtype)
+    result: Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, bias, name, [], variant)
+    return result if function else result.float()
 
 
 @cache

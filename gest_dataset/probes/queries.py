@@ -216,12 +216,12 @@ def check_compared(left: Tokens, right: Tokens) -> None:
 
 def logit_contrast(query: Query) -> Sample:
     """The mean of ln P(masculine) - ln P(feminine), whose logits are the halves of a query's values."""
-    half = len(query.targets) // 2
+    return Sample((query,), _difference_of_halves, words=query.targets if len(query.targets) == 2 else ())
 
-    def fold(values: Sequence[Values]) -> Score:
-        return (float((values[0][:half] - values[0][half:]).mean()),)
 
-    return Sample((query,), fold, words=query.targets if half == 1 else ())
+def _difference_of_halves(values: Sequence[Values]) -> Score:
+    masculine, feminine = np.split(values[0], 2)
+    return (float((masculine - feminine).mean()),)
 
 
 def continuation(tokenizer: ProbeTokenizer, tokens: Tokens, first: int) -> Query:

@@ -3,7 +3,7 @@
 const rows = [...document.querySelectorAll("#board tbody tr")];
 const fields = [...document.querySelectorAll("#filters select, #filters input")];
 const found = document.getElementById("found");
-const names = { model: 0, metric: 1, config: 7, language: 8, origin: 10, family: 11, kind: 12 };
+const names = { model: 0, origin: 1, metric: 2, config: 5, language: 6, family: 11, kind: 12 };
 const cell = (row, name) => row.cells[names[name]].textContent;
 for (const field of fields.filter((one) => one.tagName === "SELECT" && one.name in names)) {
   const values = new Set(rows.map((row) => cell(row, field.name)).filter(Boolean));
@@ -27,9 +27,11 @@ function show() {
   }
   found.textContent = `${number} of ${rows.length} numbers`;
 }
-function read() {
+function read(event) {
   const given = new URLSearchParams(location.hash.slice(1));
-  for (const field of fields) field.value = given.get(field.name) ?? (given.size ? "" : field.dataset.first ?? "");
+  const linked = fields.some((field) => given.has(field.name));
+  if (event && !linked) return; // a link within the page
+  for (const field of fields) field.value = given.get(field.name) ?? (linked ? "" : field.dataset.first ?? "");
   show();
 }
 for (const field of fields) {

@@ -85,12 +85,12 @@ class Suite:
 
 
 def training_step(text: str) -> int | None:
-    """Return the training step in the name of a revision or checkpoint: its last number.
+    """Return the training step in the name of a revision or checkpoint: its last number; a commit has none.
 
-    >>> training_step("step143000"), training_step("checkpoint-500"), training_step("main")
+    >>> training_step("step143000"), training_step("checkpoint-500"), training_step("50f5173d" * 5)
     (143000, 500, None)
     """
-    numbers = re.findall(r"\d+", text)
+    numbers = [] if re.fullmatch("[0-9a-f]{40}", text) else re.findall(r"\d+", text)
     return int(numbers[-1]) if numbers else None
 
 

@@ -29,7 +29,7 @@ from gest_dataset.runs import find_runs, read_run
 from gest_dataset.stereotypes import STEREOTYPES
 from tests.commands.conftest import Gest
 
-pytestmark = pytest.mark.usefixtures("models")
+pytestmark = pytest.mark.usefixtures("models", "few_draws")
 
 
 def test_tables_of_a_run(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,13 @@ import pytest
 import yaml
 from datasets import load_dataset
 
+from gest_dataset.builders import CONFIGS
 from gest_dataset.data.rows import rows_of
 from gest_dataset.errors import ConfigError
 from gest_dataset.harness.choices import write_choices
+from gest_dataset.models.chat.ask import AskSettings, prepare
 from gest_dataset.stereotypes import STEREOTYPES
+from tests.conftest import ROOT
 from tests.harness.test_inspect import python as python
 from tests.support.chats import MODEL, chatting
 from tests.support.hub import running
@@ -77,3 +80,20 @@ def test_inspect_runs_it_from_the_hub(
     assert log["status"] == "success", log["error"]
     (scored,) = log["results"]["scores"]
     assert scored["metrics"]["accuracy"]["value"] == pytest.approx(list(labels).count("a") / len(labels))
+
+
+def test_the_entry_for_inspects_register(mirror: Path) -> None:
+    """The fields of `ExternalEvalMetadata` of inspect_evals 0.26, with our task and paper."""
+    entry = yaml.safe_load((ROOT / "docs/inspect/gest_choice/eval.yaml").read_text("utf-8"))
+    required = {"full_title", "common_title", "description", "arxiv", "contributors", "tasks", "source"}
+    assert required <= entry.keys() <= required | {"paper_title", "tags", "metadata"}
+    assert "\n" not in entry["description"].strip()
+    papers = (ROOT / "builders/papers.bib").read_text("utf-8")
+    (paper,) = (part for part in papers.split("\n\n") if entry["arxiv"].rpartition("/")[2] in part)
+    assert entry["paper_title"] in " ".join(paper.split())
+    (task,) = entry["tasks"]
+    assert f"@task\ndef {task['name']}(" in (ROOT / task["task_path"]).read_text("utf-8")
+    prompts = prepare(AskSettings("choice", "en", limit=1)).prompts
+    assert task["dataset_samples"] == len(list(prompts)) * CONFIGS["en"].published_rows
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f'Source = "{entry["source"]["repository_url"]}"' in project

@@ -39,6 +39,10 @@ def logits(model: PreTrainedModel) -> Tensor:
     return model(IDS, **arguments).logits
 
 
+def activations(model: nn.Module) -> list[nn.Module]:
+    return [module for module in model.modules() if type(module) in packed_linear._ACTIVATIONS]
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_values_are_those_of_the_plain_layers_and_weights_come_back(name: str) -> None:
     model = MODELS[name]().eval()
@@ -47,6 +51,7 @@ def test_values_are_those_of_the_plain_layers_and_weights_come_back(name: str) -
     with packed_linear_layers(model, lambda: logits(model).numpy()) as packed:
         assert packed
         assert any(parameter.numel() == 0 for parameter in model.parameters()), "no second copy"
+        assert any("forward" in vars(module) for module in activations(model)), "computed with the layer"
         assert torch.allclose(logits(model), expected, atol=1e-4)
     for key, value in model.state_dict().items():
         assert torch.equal(value, before[key]), key
@@ -118,6 +123,28 @@ def test_a_model_that_reads_its_weights_stays_plain() -> None:
     with packed_linear_layers(model, lambda: model(states).numpy()) as packed:
         assert not packed
         assert torch.equal(model(states), expected)
+
+
+class ActivatesTwice(nn.Module):
+    """A model that uses its activation without the layer, too."""
+
+    dtype = torch.float32
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.activation = nn.Linear(300, 400), nn.ReLU()
+
+    def forward(self, states: Tensor) -> Tensor:
+        return self.activation(self.layer(states)).sum() + self.activation(states)
+
+
+def test_an_activation_with_another_use_stays_separate() -> None:
+    model, states = ActivatesTwice(), torch.randn(4, 300)
+    expected = model(states)
+    with packed_linear_layers(model, lambda: model(states).numpy()) as packed:
+        assert packed == [model.layer]
+        assert "forward" not in vars(model.activation)
+        assert torch.allclose(model(states), expected, rtol=1e-4)
 
 
 def test_half_precision_tied_and_hooked_layers_stay_plain() -> None:

@@ -11,6 +11,7 @@ import pytest
 import gest_dataset
 from gest_dataset.errors import ConfigError
 from gest_dataset.published.released import PINNED, Released
+from gest_dataset.report import panels
 from gest_dataset.runs import read_run
 from gest_dataset.runs.population import compare_released
 from tests.studies.planting import gest, winobias
@@ -50,9 +51,10 @@ def test_a_copy_of_a_released_model(tmp_path: Path) -> None:
     assert by_model["bert-base-uncased"].agreement == pytest.approx(expected)
 
 
-@pytest.mark.usefixtures("mirror", "one_thread")
-def test_the_report_draws_the_population(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("mirror", "one_thread", "few_draws")
+def test_the_report_draws_the_population(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row per released model with the numbers of `compare_released`, in the page and as a file."""
+    monkeypatch.setattr(panels, "_PANELS", ())  # no other figures
     path = planted_run(tmp_path / "run", 1.0)
     other = winobias(tmp_path / "other", "mine", 0.1, 0.2, "winobias_type1_test")  # is left alone
     gest_dataset.report([path, other], tmp_path / "r.html", tmp_path / "figures", released=PINNED)

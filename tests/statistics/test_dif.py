@@ -31,38 +31,32 @@ def standing_out(values: np.ndarray) -> np.ndarray:
     return (np.abs(deviations) > limit).any(axis=1)
 
 
-@pytest.mark.parametrize("loud", [1, 5], ids=["equal", "loud"])
 @pytest.mark.parametrize("languages", [2, 4])
 @pytest.mark.parametrize("tails", TAILS)
-def test_at_most_one_set_in_twenty_without_such_sentences_has_any(
-    tails: str, languages: int, loud: int
-) -> None:
-    loudness = np.array([loud] + [1] * (languages - 1))
-    flagged = sum(standing_out(scores(tails, languages, seed) * loudness).any() for seed in range(SETS))
+def test_at_most_one_set_in_twenty_without_such_sentences_has_any(tails: str, languages: int) -> None:
+    flagged = sum(standing_out(scores(tails, languages, seed)).any() for seed in range(SETS))
     assert flagged <= stats.binom.ppf(0.99, SETS, 0.05)
 
 
-def planted(tails: str, seed: int, noise: float, loud: int) -> np.ndarray:
-    """Sentences moved by four standard deviations in the last of four languages; the first may be loud."""
+def planted(tails: str, seed: int, noise: float) -> np.ndarray:
+    """Sentences moved by four standard deviations in the last of four languages."""
     values = scores(tails, 4, seed, noise)
     values[PLANTED, -1] += 4
-    return values * [loud, 1, 1, 1]
+    return values
 
 
-@pytest.mark.parametrize("loud", [1, 5], ids=["equal", "loud"])
 @pytest.mark.parametrize(("tails", "noise"), [("normal", 0.4), ("t5", 0.1)])
-def test_planted_sentences_stand_out(tails: str, noise: float, loud: int) -> None:
-    found = [standing_out(planted(tails, seed, noise, loud))[PLANTED].mean() for seed in range(40)]
+def test_planted_sentences_stand_out(tails: str, noise: float) -> None:
+    found = [standing_out(planted(tails, seed, noise))[PLANTED].mean() for seed in range(40)]
     assert np.mean(found) >= 0.9
 
 
-@pytest.mark.parametrize("loud", [1, 5], ids=["equal", "loud"])
 @pytest.mark.parametrize("tails", TAILS)
-def test_planted_sentences_are_among_the_largest(tails: str, loud: int) -> None:
+def test_planted_sentences_are_among_the_largest(tails: str) -> None:
     """Also where heavy tails hide them from the limit."""
     listed = []
     for seed in range(40):
-        sizes = np.abs(language_deviations(planted(tails, seed, 0.3, loud), STEREOTYPES)[0])
+        sizes = np.abs(language_deviations(planted(tails, seed, 0.3), STEREOTYPES)[0])
         largest = np.argsort(sizes.max(axis=1))[-LARGEST:]
         listed.append(np.isin(PLANTED, largest).mean())
         assert (sizes[PLANTED].argmax(axis=1) == 3).all()
@@ -70,6 +64,7 @@ def test_planted_sentences_are_among_the_largest(tails: str, loud: int) -> None:
 
 
 def test_loudness_changes_nothing() -> None:
+    """So all of the above holds for a model that is more extreme in some languages."""
     values = scores("normal", 4, 0)
     deviations, limit = language_deviations(values, STEREOTYPES)
     loud, limit_of_loud = language_deviations(values * [5, 1, 0.2, 1] + [0, 1, 2, 3], STEREOTYPES)

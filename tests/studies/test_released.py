@@ -22,7 +22,7 @@ from gest_dataset.published.released import PINNED, Released
 from gest_dataset.statistics.stereotype_rate import LN10
 from tests.studies.planting import cells, value
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = pytest.mark.usefixtures("mirror", "few_draws")
 GEST = "kinit-sk/gest/data/predictions"
 STEREOSET = "slds-lmu/stereotypes-multi/results/predictions"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -41,12 +41,36 @@ class Dialect:
     name: str = MODEL
     texts: bool = False  # prompts are texts, as in llama-cpp-python
     content: bool = False  # the log-probabilities of llama.cpp's llama-server: a list of tokens with ids
+    extra: int = 0  # the tokens that it writes beyond those asked for
+    sampled: bool = True  # the likeliest tokens include the one that it has written
+    refuses: str = "2 validation errors: Input should be a valid string"  # of ids, if it takes texts only
+    status: int = 500  # of that message
+    top_p: bool = True  # takes a top_p of 1
 
 
 VLLM = Dialect()
 ECHO = Dialect(named=False, least=1, several=False, ids=False, tokenize=False)
 TOP = Dialect(named=False, echo=False, likeliest=5, ids=False)
 LLAMA_CPP = Dialect(named=False, likeliest=10**9, least=1, ids=False, tokenize=False, texts=True)
+LLAMA_SERVER = replace(TOP, likeliest=10**9, content=True)
+# As in the sources of SGLang (serving_completions.py), Ollama (openai.go) and TGI (validation.rs)
+SGLANG = Dialect(named=False, likeliest=10**9, ids=False, extra=1, sampled=False)
+OLLAMA = Dialect(
+    logprobs=False,
+    tokenize=False,
+    texts=True,
+    refuses="json: cannot unmarshal array into Go struct field CompletionRequest.prompt of type string",
+    status=400,
+)
+TGI = Dialect(
+    logprobs=False,
+    tokenize=False,
+    texts=True,
+    refuses="Failed to deserialize the JSON body into the target type: prompt: expected a string",
+    status=422,
+    top_p=False,
+)
+TOP_P = "Input validation error: `top_p` must be > 0.0 and < 1.0"  # TGI's message
 
 
 @contextmanager
@@ -87,8 +111,9 @@ def _answerer(animal: str, dialect: Dialect) -> Callable[[Request], Answer]:
             return 404, {}, {"error": {"message": message, "type": "NotFoundError", "code": 404}}
         prompts = body["prompt"] if isinstance(body["prompt"][0], list) else [body["prompt"]]
         if dialect.texts and not isinstance(body["prompt"], str):
-            message = "2 validation errors: Input should be a valid string"
-            return 500, {}, {"error": {"message": message, "type": "internal_server_error"}}
+            return dialect.status, {}, {"error": {"message": dialect.refuses, "type": "an_error"}}
+        if not dialect.top_p and body.get("top_p") == 1:
+            return 422, {}, {"error": TOP_P, "error_type": "validation"}
         if dialect.texts:
             prompts = [tokenizer(body["prompt"], add_special_tokens=False)["input_ids"]]
         wanted = body.get("logprobs")
@@ -112,14 +137,16 @@ def _answerer(animal: str, dialect: Dialect) -> Callable[[Request], Answer]:
                 None,
                 *({written(after, body): table[i, after].item()} for i, after in enumerate(ids[1:])),
             ]
-        if body["max_tokens"]:
+        if body["max_tokens"] + dialect.extra:
             best = table[-1].argmax().item()
             named = body.get("logprob_token_ids") if dialect.named else None
             most = min(body.get("logprobs") or 0, table.shape[1])
             shown = named or table[-1].topk(most).indices.tolist()
             tokens.append(best)
             numbers.append(table[-1, best].item())
-            tops.append({written(number, body): table[-1, number].item() for number in [best, *shown]})
+            shown = [best, *shown] if dialect.sampled else shown
+            if shown:
+                tops.append({written(number, body): table[-1, number].item() for number in shown})
         if dialect.texts and body.get("echo"):
             # the start token is not shown; without one, each value is read one position too late
             if ids[0] == tokenizer.bos_token_id:
@@ -132,9 +159,7 @@ def _answerer(animal: str, dialect: Dialect) -> Callable[[Request], Answer]:
             "top_logprobs": tops,
         }
         if dialect.content and tops:
-            rows = [
-                (number, tokenizer.decode([number]), table[-1, number].item()) for number in [best, *shown]
-            ]
+            rows = [(number, tokenizer.decode([number]), table[-1, number].item()) for number in shown]
             listed = [dict(zip(("id", "token", "logprob"), row, strict=True)) for row in rows]
             told = {"content": [{**listed[0], "top_logprobs": listed[1:]}]}
         has = dialect.logprobs and body.get("logprobs") is not None

@@ -86,7 +86,7 @@ def skip_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def skip_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs get a report of one line; the blocks of two pages make real ones."""
+    """Runs get a report of one line; the blocks of one page make real ones."""
     monkeypatch.setattr("gest_dataset.report.page.write_report", write_short_report)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from gest_dataset.errors import OutputError
 from gest_dataset.runs import read_run
 from gest_dataset.sweep.board import COLUMNS, OWN, PUBLISHED, write_board
 from gest_dataset.sweep.suite import Suite, find_suite, parse_suite, read_suite
-from tests.conftest import in_one_thread
+from tests.conftest import ROOT, in_one_thread
 from tests.support.browser import chromium
 from tests.support.herd import bred
 from tests.sweep.conftest import run_suite
@@ -115,7 +116,17 @@ def test_the_suite_of_the_board() -> None:
     )
     slavic = {model.model for model in read_suite(find_suite("gest-slavic")).models}
     assert slavic <= {model.model for model in suite.models if "sk_pairs" in model.selected}
-    assert all(model.revision is None for model in suite.models)
+    pinned = {model.model: model.revision for model in suite.models if model.revision}
+    evidence = list(csv.DictReader(io.StringIO((ROOT / "docs/revisions.csv").read_text("utf-8"))))
+    assert {row["model"]: row["revision"] for row in evidence} == pinned
+    for row in evidence:
+        assert re.fullmatch("[0-9a-f]{40}", row["revision"]), row
+        assert (
+            len({row["first_repository"].split("/")[0], row["second_repository"].split("/")[0], ""}) == 3
+        ), row
+        assert all(row.values()), row
+    for file in ("gest_dataset/sweep/published.yaml", "docs/sweep.md"):
+        assert f"{len(evidence)} models" in " ".join((ROOT / file).read_text("utf-8").split()), file
 
 
 def test_a_folder_of_others_is_left_alone(board: tuple[Path, Path], tmp_path: Path) -> None:
@@ -141,11 +152,13 @@ def test_filters_and_links(board: tuple[Path, Path]) -> None:
             return set(cells)
 
         tab.goto(page)
-        assert visible(1) == {"g_s"}
+        assert visible(2) == {"g_s"}
+        tab.evaluate("document.querySelector('a.skip').click()")
+        assert (tab.evaluate("location.hash"), visible(2)) == ("#main", {"g_s"})
         tab.goto(f"{page}#metric=g_s&language=sk&origin=published")
         tab.wait_for_function("document.querySelector('#filters select[name=language]').value === 'sk'")
-        assert visible(8) == {"sk"}
-        assert visible(10) == {PUBLISHED}
+        assert visible(6) == {"sk"}
+        assert visible(1) == {PUBLISHED}
         tab.select_option("select[name=language]", "")
         tab.select_option("select[name=family]", "Pythia")
         tab.select_option("select[name=size]", "500-3000")

@@ -81,6 +81,11 @@ def test_each_revision_is_a_model_with_its_training_step() -> None:
         ("EleutherAI--pythia-70m@main", "main", None),
     ]
     assert {one.family for one in models} == {"EleutherAI--pythia-70m"}
+    commit = "50f5173d932e8e61f858120bcb800b97af589f46"
+    (pinned,) = parse(models=[{"model": "gpt2", "revision": commit}]).models
+    assert (pinned.name, pinned.revision, pinned.step) == ("gpt2", commit, None)
+    (listed,) = parse(models=[{"model": "gpt2", "revisions": [commit]}]).models
+    assert (listed.name, listed.step) == (f"gpt2@{commit}", None)
 
 
 def test_checkpoints_are_sorted_by_step(tmp_path: Path) -> None:

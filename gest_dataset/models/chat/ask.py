@@ -192,13 +192,11 @@ def prepare(settings: AskSettings) -> ChatTask:
     longest = settings.max_tokens or probe.max_tokens
     thinking = settings.enable_thinking, settings.reasoning_effort
     sampling = Sampling(temperature, settings.seed, repeats, longest, probe.top, *thinking)
-    extra = settings.thinking_tokens
-    if extra is None:
-        extra = _THINKING_TOKENS if sampling.thinks else 0
-    sampling = replace(sampling, max_tokens=longest + extra)
+    thoughts = _THINKING_TOKENS if sampling.thinks else 0
+    extra = thoughts if settings.thinking_tokens is None else settings.thinking_tokens
     detector = GenderDetector(language, settings.parser, settings.parser_model) if parsed else None
-    names = wordings_id(wordings)
-    return ChatTask(probe, config, rows, tuple(prompts), sampling, names, fingerprint, detector)
+    sampled = replace(sampling, max_tokens=longest + extra), wordings_id(wordings)
+    return ChatTask(probe, config, rows, tuple(prompts), *sampled, fingerprint, detector)
 
 
 def run(model: Any, settings: AskSettings, path: Path | None, command: Sequence[str]) -> Answers:

@@ -47,6 +47,7 @@ class Capabilities:
     """What a server can do: log-probabilities of named tokens, full texts, or the `top_tokens` likeliest."""
 
     named_tokens: bool = False
+    every_token: bool = False  # the named tokens are read from all next tokens
     full_texts: bool = False
     top_tokens: int = 0
     min_tokens: int = 0  # that it generates after a text
@@ -80,12 +81,10 @@ def request_values(
     body: dict[str, Any] = {"temperature": 1, "top_p": 1, "return_tokens_as_token_ids": True}
     if not targets:
         body |= {"max_tokens": able.min_tokens, "echo": True, "logprobs": 1}
-    elif able.named_tokens and added is not None:
-        body |= {"max_tokens": 1, "logprobs": EVERY_TOKEN}
-    elif able.named_tokens:
-        body |= {"max_tokens": 1, "logprobs": 0, "logprob_token_ids": targets}
+    elif able.top_tokens or able.every_token:
+        body |= {"max_tokens": 1, "logprobs": able.top_tokens or EVERY_TOKEN}
     else:
-        body |= {"max_tokens": 1, "logprobs": able.top_tokens}
+        body |= {"max_tokens": 1, "logprobs": 0, "logprob_token_ids": targets}
     body |= {"model": model, "prompt": prompts if len(prompts) > 1 else prompts[0]}
     choices = check_response(client.request(COMPLETIONS, body), model, client.address)
     one_each = f"{client.address} did not return one choice for each of {len(items)} prompts."
@@ -224,7 +223,7 @@ def detect_capabilities(
     extra = max(0, counted - len(context.ids))
     able = Capabilities(prefix_tokens=extra, context_length=entry.get("max_model_len"))
     if by_text:
-        able = replace(able, prefix_tokens=0, text_prompts=extra)
+        able = replace(able, prefix_tokens=0, text_prompts=extra, every_token=True)
     words = {target: decode((target,)) for target in context.targets if by_text}
 
     reasons: list[str] = []
@@ -244,6 +243,10 @@ def detect_capabilities(
     if by_text and full is not None and (named is None or not abs(named[0] - full[-2]) <= _TOLERANCE):
         full = None  # llama-cpp-python shifts its values by a token in texts without a start token
     top = 0
+    every = by_text
+    if named is None and full is None and not by_text:
+        named = attempt(context, named_tokens=True, every_token=True)
+        every = named is not None
     if named is None and full is None:
         top = next((n for n in TOP_TOKENS if attempt(context, top_tokens=n) is not None), 0)
         if not top:
@@ -255,11 +258,12 @@ def detect_capabilities(
         both = f"{named[0]:.4f} and {full[-2]:.4f}"
         problem = f"{client.address} returns two log-probabilities for one token: {both}"
         raise ScoringError(f"{problem}. Turn off the server's temperature and penalties.")
-    two = None if by_text else client.try_request(COMPLETIONS, {**plain, "prompt": [plain["prompt"]] * 2})
+    two = None if every else client.try_request(COMPLETIONS, {**plain, "prompt": [plain["prompt"]] * 2})
     values = named if full is None else full
     return replace(
         able,
         named_tokens=named is not None,
+        every_token=every,
         full_texts=full is not None,
         top_tokens=top,
         min_tokens=min_tokens,

@@ -1,6 +1,7 @@
 """A model behind a server: log-probabilities from completions, answers from chat completions."""
 
 import math
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -31,6 +32,7 @@ SERVER = "server"
 CHAT = "/v1/chat/completions"
 # The two names of an answer's longest length; newer models accept only the second one
 _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
+_TOP_P: tuple[dict[str, Any], ...] = ({"top_p": 1}, {})  # TGI refuses a 1
 _TOP_TOKENS = (20, 5, 1, 0)  # numbers of likeliest first tokens to try
 # What turns thinking off and on; the first that a server follows is used
 _SWITCHES: tuple[list[dict[str, Any]], ...] = (
@@ -41,7 +43,7 @@ _SWITCHES: tuple[list[dict[str, Any]], ...] = (
 )
 _GREETING_TOKENS = 256
 # What a chat server accepts: the name of the longest length, the number of likeliest first tokens that it
-# returns, and what turns thinking on or off
+# returns, and further settings, such as what turns thinking on or off
 ChatFormat = tuple[str, int, Mapping[str, Any]]
 _PROBLEMS = {"length": CUT, "content_filter": FILTERED}
 _MOST_TOKENS = 2**31  # in a text
@@ -109,8 +111,9 @@ class ServedModel:
 
     def facts(self, chat: bool = False) -> dict[str, Any]:
         if chat:
-            _, top, switch = self.chat_format
-            abilities = {"method": CHAT, "top_tokens": top, **({"thinking": switch} if switch else {})}
+            _, top, fields = self.chat_format
+            thinking = {key: value for key, value in fields.items() if key != "top_p"}
+            abilities = {"method": CHAT, "top_tokens": top, **({"thinking": thinking} if thinking else {})}
         else:
             abilities = {"method": self.capabilities.method, **asdict(self.capabilities)}
         unknown = {"from_hub": False, "requested_revision": None, "parameters": None, "toy": False}
@@ -164,13 +167,11 @@ class ServedModel:
         cached = cache.get(keys.values())
         values: dict[Item, Values] = {i: np.array(cached[key]) for i, key in keys.items() if key in cached}
         missing = [item for item in items if item not in values]
-        texts: dict[int, str] = {}  # of the targets, for servers that give tokens as texts
-        if self.capabilities.top_tokens or self.capabilities.text_prompts is not None:
-            targets = {target for item in items for target in item.targets}
-            decoded = {target: str(self.tokenizer.decode([target])) for target in targets}
-            # two tokens with one text, or parts of a character, cannot be told apart
-            usable = [text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text]
-            texts = {target: text for target, text in decoded.items() if usable.count(text) == 1}
+        targets = {target for item in items for target in item.targets}
+        decoded = {target: str(self.tokenizer.decode([target])) for target in targets}
+        # for servers that give texts: two tokens with one, or parts of a character, cannot be told apart
+        usable = Counter(text for text in decoded.values() if "\N{REPLACEMENT CHARACTER}" not in text)
+        texts = {target: text for target, text in decoded.items() if usable[text] == 1}
 
         def send(client: Client, batch: list[Item], compare: bool = False) -> list[Values]:
             request = partial(completions.request_values, client, self.name, self.capabilities)
@@ -203,10 +204,7 @@ class ServedModel:
 
         def send(client: Client, prompt: Prompt, retries: int = 1) -> Answer:
             try:
-                response = client.request(CHAT, chat_body(self.name, prompt, sampling, chat))
-                choices = completions.check_response(response, self.name, client.address)
-                usage = response.get("usage") or {}
-                return parse_chat(choices[0] if choices else {}, usage, sampling.thinks)
+                return parse_chat(*request_chat(client, self.name, prompt, sampling, chat), sampling.thinks)
             except InvalidReplyError as error:
                 if retries:
                     return send(client, prompt, retries - 1)
@@ -246,21 +244,24 @@ def load_tokenizer(name: str, client: Client, model: str) -> tuple[Any, list[str
     return tokenizer, []
 
 
-def chat_body(model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat) -> dict[str, Any]:
-    """The request for one answer."""
-    length_name, _, switch = chat
-    body: dict[str, Any] = {
+def request_chat(
+    client: Client, model: str, prompt: Prompt, sampling: Sampling, chat: ChatFormat
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The choice and the token counts of one answer."""
+    length_name, _, fields = chat
+    tops = {"logprobs": True, "top_logprobs": sampling.top} if sampling.top else {}
+    body = {
         "model": model,
         "messages": [{"role": "user", "content": prompt.text}],
         "temperature": sampling.temperature,
-        "top_p": 1,
         length_name: sampling.max_tokens,
         "seed": sampling.seed + prompt.repeat,
-        **switch,
+        **fields,
+        **tops,
     }
-    if sampling.top:
-        body |= {"logprobs": True, "top_logprobs": sampling.top}
-    return body
+    response = client.request(CHAT, body)
+    choices = completions.check_response(response, model, client.address)
+    return choices[0] if choices else {}, response.get("usage") or {}
 
 
 def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatFormat:
@@ -271,17 +272,16 @@ def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatForm
     fixed = {} if effort is None else {"reasoning_effort": effort}
     switches = [fixed] if on is None else [{**switch[on], **fixed} for switch in _SWITCHES]
     first: ChatFormat | None = None
-    for switch, length_name, top in product(switches, _LENGTH_NAMES, _TOP_TOKENS):
+    for top_p, switch, length_name, top in product(_TOP_P, switches, _LENGTH_NAMES, _TOP_TOKENS):
         # accepted by every model
         greeting = Sampling(temperature=1.0, max_tokens=_GREETING_TOKENS if on else 16, top=top)
-        chat = length_name, top, switch
+        chat = length_name, top, {**top_p, **switch}
         try:
-            response = client.request(CHAT, chat_body(model, Prompt("", "", "Hi"), greeting, chat))
+            reply = request_chat(client, model, Prompt("", "", "Hi"), greeting, chat)
         except UnsupportedError as error:
             problem = error
             continue
-        choices = completions.check_response(response, model, client.address)
-        if on is None or on == _thinks(choices, response.get("usage") or {}):
+        if on is None or on == _thinks(*reply):
             return chat
         first = first or chat
         problem = ModelError(f"{model} thinks on {client.address} with each setting that turns it off.")
@@ -291,9 +291,9 @@ def detect_chat_format(client: Client, model: str, wanted: Sampling) -> ChatForm
     raise ModelError(f"{problem}\n{advice}")
 
 
-def _thinks(choices: Sequence[Mapping[str, Any]], usage: Mapping[str, Any]) -> bool:
+def _thinks(choice: Mapping[str, Any], usage: Mapping[str, Any]) -> bool:
     """Whether a reply has thoughts, or counts tokens of hidden ones."""
-    answer = parse_chat(choices[0] if choices else {}, usage)
+    answer = parse_chat(choice, usage)
     hidden = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
     return bool(answer.thoughts or hidden or has_thoughts(answer.text))
 

@@ -74,6 +74,17 @@ def openai(body: dict[str, Any], default: bool = True) -> Answer:
     return reply("hidden" if thinks else "", "hidden", **details)
 
 
+def tgi(body: dict[str, Any], default: bool = True) -> Answer:
+    """TGI refuses a top_p of 1 and more than five likeliest tokens; it has no switch for thinking."""
+    problems = [
+        ("`top_p` must be > 0.0 and < 1.0", body.get("top_p", 0.5) >= 1),
+        ("`top_n_tokens` must be >= 0 and <= 5", body.get("top_logprobs", 0) > 5),
+    ]
+    for problem in (problem for problem, is_wrong in problems if is_wrong):
+        return 422, {}, {"error": f"Input validation error: {problem}", "error_type": "validation"}
+    return reply("", "inline")
+
+
 DIALECTS = {
     "vllm": (vllm, "chat_template_kwargs"),
     "without parser": (without_parser, "chat_template_kwargs"),
@@ -127,6 +138,17 @@ def test_nothing_is_sent_by_default_and_effort_and_budget_are() -> None:
     assert {(body["reasoning_effort"], body["max_tokens"]) for body in bodies} == {("high", 116)}
     _, bodies = ask(openai, reasoning_effort="none")
     assert {body["max_tokens"] for body in bodies} == {16}
+
+
+def test_ollama_and_tgi_answer() -> None:
+    """As they start: Ollama's thoughts are in `reasoning`; TGI is asked without a top_p."""
+    for mind, thoughts, top_p in ((ollama, THOUGHT, {1}), (tgi, "", {None})):
+        answers, bodies = ask(mind)
+        assert set(answers.table["position"].to_pylist()) == {1}
+        assert set(answers.table["thoughts"].to_pylist()) == {thoughts}
+        assert {body.get("top_p") for body in bodies} == top_p
+        assert answers.metadata["endpoint"].keys() == {"address", "method", "top_tokens"}
+    assert bodies[0]["top_logprobs"] == 5
 
 
 def test_thinking_that_cannot_be_turned_off_is_an_error() -> None:

@@ -23,7 +23,7 @@ from gest_dataset.models.served.completions import (
 from gest_dataset.models.served.model import load_tokenizer
 from gest_dataset.probes.queries import Query
 from tests.support import zoo
-from tests.support.completions import ECHO, LLAMA_CPP, LONGEST, MODEL, TOP, VLLM, served
+from tests.support.completions import ECHO, LLAMA_CPP, LLAMA_SERVER, LONGEST, MODEL, SGLANG, TOP, VLLM, served
 from tests.support.services import Answer, Request, serving
 
 pytestmark = pytest.mark.usefixtures("mirror", "one_thread")
@@ -175,6 +175,8 @@ def sentence_ids() -> tuple[int, ...]:
     [
         (VLLM, ALL, "named next tokens and whole texts"),
         (ECHO, replace(ALL, named_tokens=False, min_tokens=1, batched=False), "whole texts"),
+        (LLAMA_SERVER, replace(TOKENS_ONLY, every_token=True, batched=False), "named next tokens"),
+        (SGLANG, TEXTS_ONLY, "whole texts"),
         (replace(VLLM, echo=False), replace(ALL, full_texts=False), "named next tokens"),
         (
             TOP,
@@ -183,7 +185,7 @@ def sentence_ids() -> tuple[int, ...]:
         ),
         (
             LLAMA_CPP,
-            replace(ALL, min_tokens=1, batched=False, text_prompts=0),
+            replace(ALL, min_tokens=1, batched=False, text_prompts=0, every_token=True),
             "named next tokens and whole texts",
         ),
         (replace(VLLM, in_front=(5, 6)), replace(ALL, prefix_tokens=2), "named next tokens and whole texts"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,18 @@ from gest_dataset.models.served import client
 from gest_dataset.models.served import completions as served_completions
 from gest_dataset.probes.queries import Placebo, pair_neighbours
 from tests.support import completions, zoo
-from tests.support.completions import ECHO, LLAMA_CPP, MODEL, TOP, VLLM, served
+from tests.support.completions import (
+    ECHO,
+    LLAMA_CPP,
+    LLAMA_SERVER,
+    MODEL,
+    OLLAMA,
+    SGLANG,
+    TGI,
+    TOP,
+    VLLM,
+    served,
+)
 from tests.support.faults import EACH, fast_retries
 from tests.support.services import Request, Server
 
@@ -33,6 +45,11 @@ def score(server: Server, animal: str, config: str, **given: Any) -> Scores:
     return gest_dataset.score(
         MODEL, config, endpoint=server.url, **{"tokenizer": str(zoo.directory(animal)), **given}
     )
+
+
+@cache
+def own_scores(animal: str, config: str) -> Scores:
+    return gest_dataset.score(str(zoo.directory(animal)), config)
 
 
 def numbers(scores: Scores) -> dict[Any, list[float]]:
@@ -58,14 +75,24 @@ def prompts(request: Request) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize(
     ("animal", "dialect"),
-    [*((animal, dialect) for animal in ("gpt2", "llama") for dialect in (VLLM, ECHO)), ("gpt2", LLAMA_CPP)],
+    [
+        *((animal, dialect) for animal in ("gpt2", "llama") for dialect in (VLLM, ECHO, SGLANG)),
+        ("gpt2", LLAMA_CPP),
+        ("llama", LLAMA_SERVER),
+    ],
 )
 def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> None:
     with served(animal, dialect) as server:
         for config in CONFIGS:
             remote = score(server, animal, config)
-            assert_same(remote, gest_dataset.score(str(zoo.directory(animal)), config))
+            assert_same(remote, own_scores(animal, config))
             assert remote.metadata["device"] == "server"
+
+
+@pytest.mark.parametrize("dialect", [OLLAMA, TGI])
+def test_ollama_and_tgi_score_nothing(dialect: Any) -> None:
+    with served("gpt2", dialect) as server, pytest.raises(ModelError, match=r"no log-probabil.*`gest ask`"):
+        score(server, "gpt2", "en")
 
 
 def test_texts_that_are_tokenized_differently_are_not_scored() -> None:
