@@ -28,7 +28,7 @@ def run(
     from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
     from gest_dataset.gender import explain
     from gest_dataset.gender.parsers.models import install_trankit
-    from gest_dataset.models.chat.gender import describe, open_detector
+    from gest_dataset.models.chat.gender import ChatDetector, describe, open_detector
     from gest_dataset.storage import check_output_file, write_file
 
     if install:
@@ -55,7 +55,7 @@ def run(
         check_output_file(output, *([file] if file else []))
     detector = open_detector(language, parser, parser_model, None, labelled, endpoint)
     detections = detector.genders(sentences)
-    if detector.validity:
+    if isinstance(detector, ChatDetector):
         err.print(describe(detector.validity))
     escape = output is None and not out.encoding.startswith("utf")
     lines = [

@@ -1,10 +1,9 @@
 """The gender of a text's first person or main character: parse, apply the rules, return the evidence."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gest_dataset.gender.grammar import FEMALE, MALE, UNKNOWN, Grammar, load_grammar
 from gest_dataset.gender.parsers import open_parser
@@ -58,7 +57,6 @@ class GenderDetector:
         self.parser = open_parser(parser, language, model)
         self.cache = Path(cache or DEFAULT_CACHE)
         self.signature = self.parser.signature
-        self.validity: Mapping[str, Any] | None = None  # of a chat model on labelled sentences
 
     def genders(self, texts: Sequence[str]) -> list[Detection]:
         """The gender of the first person in each text, in order."""

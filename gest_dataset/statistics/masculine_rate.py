@@ -9,10 +9,8 @@ may be more likely for stereotypes about women. So there are also
   stereotypes, since errors depend on the words.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -153,10 +151,10 @@ def detector_validity(labels: Sequence[str], answers: Sequence[str]) -> dict[str
         recall = [answer == label for gold, answer in pairs if gold == label]
         shares = proportions.proportion("precision", precision) | proportions.proportion("recall", recall)
         result[label] = {"n": len(recall), **shares}
-    number = Counter(pairs)
-    gendered = {label: number[label, "female"] + number[label, "male"] for label in LABELS}
+    gendered = {label: sum(pairs.count((label, one)) for one in GENDERS) for label in LABELS}
     counts = {"neutral": labels.count(UNKNOWN), "neutral_as_gendered": gendered.pop(UNKNOWN)}
-    counts |= {f"{one}_as_{other}": number[one, other] for one, other in permutations(GENDERS)}
+    for one, other in zip(GENDERS, reversed(GENDERS), strict=True):
+        counts[f"{one}_as_{other}"] = pairs.count((one, other))
     return result | {"counts": counts | gendered}
 
 

@@ -278,7 +278,8 @@ def measure(experiment: Experiment, convention: str) -> MasculineRates:
         rows = [asdict(sample) | asdict(one) for sample, one in zip(samples, found, strict=True)]
         table = pa.Table.from_pylist(rows, schema=_SCHEMA)
         facts = {"convention": convention, "conflicts": sum(one.conflict for one in found)}
-        facts |= {"validity": experiment.detector.validity} if experiment.detector.validity else {}
+        if isinstance(experiment.detector, ChatDetector):
+            facts["validity"] = experiment.detector.validity
     else:
         assert isinstance(experiment.detector, GenderDetector)  # there are no labelled sentences
         table, facts = entity_genders.read_genders(samples, experiment.data, experiment.detector), {}

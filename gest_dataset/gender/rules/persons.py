@@ -20,7 +20,7 @@ _MAX_DISTANCE = 6  # words between a noun and its second adjective
 def predicative(c: Context) -> bool:
     """A nominative beside the copula or, without a verb, beside the pronoun: *jsem zpěvačka*."""
     grammar = c.grammar
-    others = [other for other in _joined_clauses(c) if other is not c.token]
+    others = c.others
     before = _before_group(c)
     if before is not None and (
         before.upos == "ADP"
@@ -38,15 +38,6 @@ def predicative(c: Context) -> bool:
         _predicates(c, other) and not (other.id == c.token.id - 1 and other.verb_form == "Part")
         for other in others
     )
-
-
-def _joined_clauses(c: Context) -> Sequence[Token]:
-    """The clause of the word, with that of a noun before *and*: *sem planinka in pevka*."""
-    speaks = has_form(c.clause, c.grammar.auxiliaries | c.grammar.pronouns)
-    if not speaks and c.start > 1 and c.tokens[c.start - 1].upos == "CCONJ":
-        noun = c.tokens[c.start - 2]
-        return [*c.at(noun).clause, *c.clause] if noun.upos in NOUNS else c.clause
-    return c.clause
 
 
 def _is_wished(c: Context, others: Sequence[Token]) -> bool:

@@ -10,7 +10,6 @@ from gest_dataset.gender.rules.context import (
     agree,
     has_form,
     is_first_person,
-    is_relative,
 )
 from gest_dataset.gender.tokens import Token
 
@@ -34,17 +33,10 @@ def auxiliary(c: Context) -> bool:
     return not has_form(subjects, grammar.other_pronouns) and any(
         other.form in grammar.auxiliaries
         and other.relation in HELPERS
-        and (other in c.clause or _across_and(c, other))
+        and other in c.clause
         and not c.at(other).is_emphatic
         for other in c.dependents
     )
-
-
-def _across_and(c: Context, helper: Token) -> bool:
-    """Between the auxiliary and the word after it, a conjunction joins nouns, not clauses."""
-    between = c.tokens[helper.id : c.index]
-    borders = {"PUNCT", "SCONJ", *VERBS}
-    return bool(between) and not any(other.upos in borders or is_relative(other) for other in between)
 
 
 def pronoun(c: Context) -> bool:

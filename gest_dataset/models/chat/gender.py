@@ -1,6 +1,5 @@
 """The gender of first persons by a chat model at a server, if labelled sentences show that it is precise."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,14 +16,11 @@ from gest_dataset.gender.parsing import DEFAULT_CACHE, damage
 from gest_dataset.languages import LANGUAGES
 from gest_dataset.models.base import CHAT_CONNECTIONS, Sampling
 from gest_dataset.probes.prompts import Answer, Prompt, without_thoughts
-from gest_dataset.statistics.checks import label_codes
 from gest_dataset.statistics.masculine_rate import LABELS, detector_validity
 from gest_dataset.storage import read_yaml, sha256
 
-_TEXTS: dict[str, str] = read_yaml(Path(__file__).with_suffix(".yaml"))
+_TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_suffix(".yaml"))
 _SAMPLING = Sampling(max_tokens=2048)  # at temperature 0; reasoning models think before they answer
-# The interval of 42 sentences without an error begins at 90 %, so fewer cannot show that precision
-_LIMITS = {"number": 50, "precision": 0.9, "recall": 0.8}
 File: TypeAlias = "str | Path | None"
 
 
@@ -38,12 +34,10 @@ class ChatDetector:
         from gest_dataset.models.served.model import connect  # imports torch
 
         table = read_user_table(labelled)
-        texts, genders = table.texts("text"), table.texts("gender")
-        label_codes(f"{labelled}, column gender", genders, LABELS)
         self.labelled: dict[str, tuple[str, str]] = {}
-        for row, (text, gender) in enumerate(zip(texts, genders, strict=True), start=1):
-            if self.labelled.setdefault(_words(text), (text, gender))[1] != gender:
-                raise DataError.at(labelled, f"row {row}", f"another row gives {text!r} another gender")
+        for row, (text, gender) in enumerate(zip(table.texts("text"), table.texts("gender"), strict=True), 1):
+            if gender not in LABELS or self.labelled.setdefault(_words(text), (text, gender))[1] != gender:
+                raise DataError.at(labelled, f"row {row}", _TEXTS["label"].format(gender=gender))
         self.model = connect(endpoint, None if model is None else str(model), connections=CHAT_CONNECTIONS)
         self.name = LANGUAGES[language].name if language in LANGUAGES else language
         self.prompt = _TEXTS["prompt"].replace("{language}", self.name)
@@ -60,10 +54,10 @@ class ChatDetector:
         evidence = [pair for words, pair in self.labelled.items() if words not in own]
         answers = ["" if one.problem else one.gender for one in self._ask([text for text, _ in evidence])]
         self.validity = detector_validity([gender for _, gender in evidence], answers)
-        if not all(_is_valid(self.validity[label], label) for label in LABELS):
+        limits = ((label, *limit) for label, least in _TEXTS["limits"].items() for limit in least.items())
+        if not all(self.validity[label][name] >= least for label, name, least in limits):  # also if it is nan
             facts = {"model": self.model.name, "language": self.name, "figures": describe(self.validity)}
-            left_out = len(self.labelled) - len(evidence)
-            raise ModelError(_TEXTS["refused"].format(left_out=left_out, **_LIMITS, **facts))
+            raise ModelError(_TEXTS["refused"].format(left_out=len(self.labelled) - len(evidence), **facts))
         return self._ask(texts)
 
     def _ask(self, texts: Sequence[str]) -> list[Detection]:
@@ -79,7 +73,7 @@ class ChatDetector:
 
 def _words(text: str) -> str:
     """A text without punctuation and capital letters."""
-    return " ".join(regex.findall(r"[\p{L}\p{M}\p{N}]+", unicodedata.normalize("NFC", text).casefold()))
+    return " ".join(regex.findall(r"[\p{L}\p{M}\p{N}]+", text.casefold()))
 
 
 def _read(answer: Answer) -> Detection:
@@ -88,14 +82,6 @@ def _read(answer: Answer) -> Detection:
     if answer.problem or word not in LABELS:
         return Detection(UNKNOWN, problem=answer.problem or _TEXTS["unreadable"])
     return Detection(word, rule="" if word == UNKNOWN else LLM)
-
-
-def _is_valid(figures: Mapping[str, Any], label: str) -> bool:
-    """Enough sentences and high lower bounds; nan is no such bound."""
-    names = ("recall",) if label == UNKNOWN else ("precision", "recall")
-    return bool(
-        figures["n"] >= _LIMITS["number"] and all(figures[f"{name}_low"] >= _LIMITS[name] for name in names)
-    )
 
 
 def describe(validity: Mapping[str, Any]) -> str:
