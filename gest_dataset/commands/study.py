@@ -111,12 +111,14 @@ def nsp(
     dtype: str = "auto",
     seed: int = 0,
     prefix: str = "",
+    text_to_text: bool = False,
 ) -> None:
     silence_libraries()
     from gest_dataset.studies.nsp import Plan, train
 
     rates = (learning_rate, head_learning_rate)
-    plan = Plan(model, data, text, *rates, batch_size, accumulate, epochs, max_steps, dtype, seed, prefix)
+    sizes = (batch_size, accumulate, epochs, max_steps)
+    plan = Plan(model, data, text, *rates, *sizes, dtype, seed, prefix, text_to_text)
     result = train(plan, output, device=device, command=command_line())
     interval = f"{result['accuracy_low']:.1%} to {result['accuracy_high']:.1%}"
     out.print(f"Accuracy {result['accuracy']:.1%} (95 %: {interval}; chance: 50 %)")

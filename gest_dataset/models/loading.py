@@ -30,6 +30,7 @@ from gest_dataset.probes.queries import Query
 from gest_dataset.probes.tokenization import ProbeTokenizer, make_probe_tokenizer
 
 MASKED, CAUSAL, SEQ2SEQ, NSP = "masked", "causal", "seq2seq", "nsp"
+LABEL_IDS = "next_sentence_labels"  # in config.json: the two label tokens of a text-to-text model
 _kept: dict[Any, Any] | None = None  # see `keep_base`
 # Tokens in a batch of prompts, including those of the answers
 _CHAT_TOKENS = {"cpu": 2048, "mps": 16384, "cuda": 65536}
@@ -155,6 +156,25 @@ class LoadedModel:
         return batch_tokens or devices.BATCH_TOKENS.get(self.device.type, devices.BATCH_TOKENS["cpu"])
 
 
+def as_classifier(model: Any) -> Any:
+    """A text-to-text next-sentence model as a classifier: its logits are those of the two label tokens.
+
+    The decoder writes a label as its first token; the loss is over the whole vocabulary.
+    """
+
+    def forward(self: Any, input_ids: Any = None, attention_mask: Any = None, labels: Any = None) -> Any:
+        start = input_ids.new_full((len(input_ids), 1), self.config.decoder_start_token_id)
+        inputs = {"attention_mask": attention_mask, "decoder_input_ids": start, "use_cache": False}
+        logits = super(type(self), self).forward(input_ids, **inputs).logits[:, 0]
+        tokens = torch.tensor(getattr(self.config, LABEL_IDS), device=logits.device)
+        loss = None if labels is None else torch.nn.functional.cross_entropy(logits, tokens[labels])
+        return transformers.modeling_outputs.SequenceClassifierOutput(loss, logits[:, tokens])
+
+    kind = type(model)
+    model.__class__ = type(kind.__name__, (kind,), {"forward": forward, "__module__": kind.__module__})
+    return model
+
+
 def load_model(model: Any, settings: Settings | None = None, next_sentence: bool = False) -> LoadedModel:
     """Load a Hub id, a local path, a `.gguf` file or `smollm2`, or wrap a pair (model, tokenizer).
 
@@ -243,7 +263,10 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
         advice = f"pip install gptqmodel {where}, or score the checkpoint that it was made from"
         raise ModelError(f"{name!r} is a checkpoint in {method.upper()}: {advice}.")
     auto_class, commit = _KINDS[kind][0], None
-    if kind == NSP and not set(_NEXT_SENTENCE.values()) & set(config.architectures):
+    writes_label = hasattr(config, LABEL_IDS)
+    if writes_label:
+        auto_class = _KINDS[SEQ2SEQ][0]
+    elif kind == NSP and not set(_NEXT_SENTENCE.values()) & set(config.architectures):
         auto_class = transformers.AutoModelForSequenceClassification
     elif kind == MASKED and next_sentence and config.model_type in _NEXT_SENTENCE:
         kind, auto_class = NSP, transformers.AutoModelForNextSentencePrediction
@@ -258,6 +281,9 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
         load = partial(from_pretrained, auto_class, **source)
         loaded, info = devices.place_model(load, settings, *placement)
     notes = check_complete(loaded, info, name)
+    if writes_label:
+        loaded = as_classifier(loaded)
+        notes = (*notes, "text-to-text: P(is next) is that of the first token that the decoder writes")
     shown, from_hub = str(source.get("gguf_file", name)), commit is not None
     given = (settings.revision, settings.quantization)
     auto_dtype = settings.dtype == "auto"
@@ -364,6 +390,8 @@ def _check_tokenizer(tokenizer: Any, config: Any, name: str) -> None:
 
 def _kind_of(name: str, architectures: Sequence[str], config: Any = None) -> str:
     """The kind by the names of classes, or by the model type and the remote code of a configuration."""
+    if hasattr(config, LABEL_IDS):
+        return NSP
     for kind, (_, classes) in _KINDS.items():
         if not set(classes.values()).isdisjoint(architectures):
             return kind

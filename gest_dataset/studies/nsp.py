@@ -22,7 +22,7 @@ from gest_dataset.data.card import fill_card
 from gest_dataset.errors import ModelError, SettingError, convert_errors, describe_error
 from gest_dataset.models.base import Settings
 from gest_dataset.models.device import pick_device, pick_dtype
-from gest_dataset.models.loading import NSP, SEQ2SEQ, load_model, name_and_kind
+from gest_dataset.models.loading import LABEL_IDS, NSP, SEQ2SEQ, as_classifier, load_model, name_and_kind
 from gest_dataset.models.pretrained import from_pretrained
 from gest_dataset.probes.tokenization import PREFIX, accepts_type_ids, make_probe_tokenizer
 from gest_dataset.report.figures import Chart, Curve, draw_charts
@@ -36,6 +36,7 @@ from gest_dataset.version import __version__
 
 _TABLE: dict[str, dict[str, Any]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 LABELS = {NEXT: "is next", NOT_NEXT: "is not next"}  # `gest score` finds the label by its name
+WORDS = ("True", "False")  # that a text-to-text model writes for them
 RECORD, TRAINING = "nsp.json", ".nsp-training"
 MAX_TOKENS = 256  # of a pair, as in the authors' code
 _CHECKPOINTS = 20
@@ -48,7 +49,8 @@ class Plan:
     `data` are files or datasets as `NAME:CONFIG`, `text` is their column of documents. An update has
     `accumulate` batches of `batch_size` pairs. Training ends after `epochs` or `max_steps` updates: 15,625 of
     64 pairs are the paper's million. A `learning_rate` of None is that of the model's kind.
-    `prefix` is put before every pair, such as "binary classification: " of the paper's T5.
+    `prefix` is put before every pair, such as "binary classification: " of the paper's T5. With
+    `text_to_text`, an encoder-decoder learns to write a label, True or False, and has no new head.
     """
 
     model: str
@@ -63,6 +65,7 @@ class Plan:
     dtype: str = "auto"
     seed: int = 0
     prefix: str = ""
+    text_to_text: bool = False
 
 
 def train(
@@ -78,6 +81,8 @@ def train(
     _, kind = name_and_kind(plan.model)
     if kind == NSP:
         raise ModelError(f"{plan.model!r} already has a classification head. Give its base model.")
+    if plan.text_to_text and kind != SEQ2SEQ:
+        raise SettingError(f"{plan.model!r} is no encoder-decoder, so it has no text-to-text form.")
     settings = asdict(plan) | {
         "kind": kind,
         "sha256": [hash_of_file(data) for data in plan.data],
@@ -100,7 +105,8 @@ def train(
             pairs, test = load_pairs(documents, work / "pairs.arrow", limit, plan.seed)
             record = {"command": list(command), "settings": settings, "gest_dataset": __version__}
             write_json(out / RECORD, record)
-            model, tokenizer, head, record["revision"] = load_classifier(plan.model, plan.seed)
+            loaded = load_classifier(plan.model, plan.seed, plan.text_to_text)
+            model, tokenizer, head, record["revision"] = loaded
             setattr(model.config, PREFIX, plan.prefix)
             trainer = _make_trainer(model, tokenizer, head, pairs, test, settings, work, chosen)
             # the Trainer writes the state of a checkpoint last, and a kill can leave one without
@@ -128,7 +134,9 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
     return name
 
 
-def load_classifier(name: str, seed: int) -> tuple[Any, Any, set[str], str | None]:
+def load_classifier(
+    name: str, seed: int, text_to_text: bool = False
+) -> tuple[Any, Any, set[str], str | None]:
     """The model in float32, its tokenizer, the names of its new head's weights, and the revision."""
     language_model = load_model(name, Settings(device="cpu", dtype="float32"))  # checks the files
     tokenizer, revision = language_model.tokenizer, language_model.revision
@@ -137,7 +145,7 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, set[str], str | Non
     problem = f"{name} cannot be loaded as a classifier"
     with convert_errors(lambda error: ModelError(f"{problem}: {describe_error(error)}.")):
         model, info = from_pretrained(
-            transformers.AutoModelForSequenceClassification,
+            getattr(transformers, f"AutoModelFor{'Seq2SeqLM' if text_to_text else 'SequenceClassification'}"),
             name,
             revision=revision,
             dtype=torch.float32,
@@ -145,6 +153,13 @@ def load_classifier(name: str, seed: int) -> tuple[Any, Any, set[str], str | Non
             label2id={label: number for number, label in LABELS.items()},
             output_loading_info=True,
         )
+    if text_to_text:
+        words = zip(*(tokenizer(word).input_ids for word in WORDS), strict=False)
+        tokens = next((pair for pair in words if len({*pair, tokenizer.unk_token_id}) == 3), None)
+        if tokens is None:
+            raise ModelError(f"The tokenizer of {name!r} has no different tokens for {' and '.join(WORDS)}.")
+        setattr(model.config, LABEL_IDS, list(tokens))
+        model = as_classifier(model)
     if tokenizer.pad_token_id is None:
         # a token of its own, as in the authors' code: the classifier reads the last token before the padding
         tokenizer.add_special_tokens({"pad_token": "<|padding|>"})
@@ -271,7 +286,7 @@ def _save(model: Any, tokenizer: Any, out: Path, record: dict[str, Any]) -> None
         base_model=None if Path(name).exists() else name,
         datasets=[source.partition(":")[0] for source in data if hash_of_file(source) is None] or None,
         library_name="transformers",
-        pipeline_tag="text-classification",
+        pipeline_tag=None if record["settings"]["text_to_text"] else "text-classification",
         tags=["next-sentence-prediction", "stereoset"],
     )
     values = {"header": str(header), "name": Path(name).name, "labels": LABELS, "record": record}

@@ -22,7 +22,7 @@ from tests.statistics.test_agreement import naive
 from tests.studies.planting import cells, gest, value
 from tests.support import zoo
 
-pytestmark = pytest.mark.usefixtures("mirror")
+pytestmark = pytest.mark.usefixtures("mirror", "few_draws")
 
 
 def naive_votes() -> list[dict[str, Any]]:

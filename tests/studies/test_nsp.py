@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer
+from transformers import AutoModelForSeq2SeqLM, AutoModelForSequenceClassification, AutoTokenizer, Trainer
 
 import gest_dataset
 from gest_dataset.data.rows import rows_of
@@ -120,6 +120,78 @@ def test_every_kind_trains_and_scores(tmp_path: Path, animal: str) -> None:
     expected = float(logits.softmax(dim=-1)[0, NEXT])
     if animal != "bert":  # which has token types
         assert together["stereotype"][0].as_py() == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_text_to_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A T5 learns to write the label of a planted rule; with swapped labels it learns the opposite."""
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(60))
+    prefix = "binary classification: "
+    settings = {"text_to_text": True, "prefix": prefix, "epochs": 6, "learning_rate": 2e-2}
+    load_pairs, is_swapped = training.load_pairs, False
+
+    def planted(*arguments: Any) -> list[Any]:
+        """The second sentence alone tells the label, which is the wrong one in training if `is_swapped`."""
+        train_pairs, test = (
+            part.map(lambda pair: {"second": "he he he ." if pair["label"] == NEXT else "she she she ."})
+            for part in load_pairs(*arguments)
+        )
+        return [train_pairs.map(lambda pair: {"label": pair["label"] ^ is_swapped}), test]
+
+    monkeypatch.setattr(training, "load_pairs", planted)
+    done = learn("t5", data, tmp_path / "nsp", **settings)
+    with (tmp_path / "nsp" / "curve.csv").open(encoding="utf-8") as file:
+        accuracies = [float(row["eval_accuracy"]) for row in csv.DictReader(file) if row["eval_accuracy"]]
+    assert accuracies[0] < 0.7 < 0.95 < done["accuracy"] == accuracies[-1]
+    losses = [loss for _, loss in done["losses"]]
+    assert losses[0] > 3 * losses[-1]  # over the whole vocabulary
+
+    model = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "nsp").eval()
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "nsp")
+    assert model.config.architectures == ["T5ForConditionalGeneration"]
+    labels = model.config.next_sentence_labels
+    assert labels == [tokenizer(word).input_ids[0] for word in ("True", "False")]
+    scores = gest_dataset.score(str(tmp_path / "nsp"), "stereoset_en_intersentence", device="cpu")
+    assert scores.metadata["kind"] == "nsp"
+    assert any(note.startswith("text-to-text: P(is next)") for note in scores.metadata["notes"])
+    rows = {row["id"]: row for row in rows_of("stereoset_en_intersentence")}
+    for score in scores.table.to_pylist():
+        row = rows[score["id"]]
+        for candidate in ("stereotype", "antistereotype", "unrelated"):
+            pair = tokenizer(prefix + row["context"], row[candidate], return_tensors="pt")
+            start = torch.tensor([[model.config.decoder_start_token_id]])
+            with torch.inference_mode():
+                log_p = model(**pair, decoder_input_ids=start).logits[0, 0].log_softmax(-1)
+            expected = torch.sigmoid(log_p[labels[0]] - log_p[labels[1]])
+            assert score[candidate] == pytest.approx(float(expected), abs=1e-5)
+    # it writes what it has learned
+    for second, label in zip(("he he he .", "she she she ."), labels, strict=True):
+        written = model.generate(**tokenizer(f"{prefix}I.", second, return_tensors="pt"), max_new_tokens=1)
+        assert written[0, 1] == label
+    assert "AutoModelForSeq2SeqLM" in (tmp_path / "nsp" / "README.md").read_text(encoding="utf-8")
+
+    # a training that stopped in its third checkpoint goes on from the second one
+    calls, save = iter(range(100)), Trainer._save_optimizer_and_scheduler
+
+    def stopping(self: Any, folder: str) -> None:
+        assert next(calls) < 2, "stopped"
+        save(self, folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_save_optimizer_and_scheduler", stopping)
+        with pytest.raises(AssertionError, match="stopped"):
+            learn("t5", data, tmp_path / "resumed", **settings)
+    assert learn("t5", data, tmp_path / "resumed", **settings) == done
+    assert weights(tmp_path / "resumed") == weights(tmp_path / "nsp")
+
+    is_swapped = True
+    assert learn("t5", data, tmp_path / "swapped", **settings)["accuracy"] < 0.1
+
+
+def test_text_to_text_of_other_models(tmp_path: Path) -> None:
+    data = corpora.write(tmp_path / "corpus.jsonl", corpora.documents(30))
+    with pytest.raises(SettingError, match="is no encoder-decoder, so it has no text-to-text form"):
+        learn("gpt2", data, tmp_path / "nsp", text_to_text=True)
 
 
 # ---- kills -------------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def test_checks_of_print_alone_need_no_data(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.upstream
-@pytest.mark.usefixtures("upstream")
+@pytest.mark.usefixtures("upstream", "few_draws")
 @needs("GEST_PAPER_SCORES")
 def test_checks_match_the_page() -> None:
     scores = require("GEST_PAPER_SCORES")
