@@ -140,7 +140,7 @@ def gest(
 ) -> Gest:
     """Run a command in this process, on the test mirror and in `tmp_path`; keywords are variables.
 
-    The page that a command writes beside its runs has their number only; `gest report` writes whole pages.
+    The page that a command writes beside runs or evidence has their number only.
     """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
@@ -155,7 +155,7 @@ def gest(
             for name, value in environment.items():
                 patch.setenv(name, value)
             patch.setattr(sys, "argv", ["gest", *map(str, arguments)])
-            if {*arguments[:1]} & {"score", "masculine-rate", "entity-gender"}:
+            if {*arguments} & {"score", "masculine-rate", "entity-gender", "--evidence"}:
                 patch.setattr("gest_dataset.report.page.write_report", write_short_report)
             try:
                 cli.main()

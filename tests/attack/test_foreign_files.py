@@ -166,7 +166,7 @@ TEMPLATES = {
 @pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_chat_templates(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gest_dataset.models.loading._TEMPLATE_SECONDS", 2.0)
+    monkeypatch.setattr("gest_dataset.models.chat.template._SECONDS", 2.0)
     model, tokenizer = zoo.load("gpt2")
     tokenizer.chat_template = TEMPLATES[name]
     with pytest.raises(ModelError, match=r"chat template of .* does not work"):

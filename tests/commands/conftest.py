@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gest_dataset.report import page
 from tests.conftest import Gest as Gest
-from tests.conftest import write_short_report
 from tests.support import zoo
 
 
@@ -21,12 +19,6 @@ def models(tmp_path: Path) -> None:
     """The folders `bert` and `gpt2` in the current directory."""
     for animal in ("bert", "gpt2"):
         shutil.copytree(zoo.directory(animal), tmp_path / animal)
-
-
-@pytest.fixture
-def short_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`gest report`, too, writes how many runs a page has only."""
-    monkeypatch.setattr(page, "write_report", write_short_report)
 
 
 @pytest.fixture

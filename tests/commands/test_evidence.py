@@ -20,7 +20,7 @@ from tests.commands.conftest import Gest
 from tests.support import report_runs
 from tests.support.chats import MODEL, chatting
 
-pytestmark = pytest.mark.usefixtures("models", "short_report")
+pytestmark = pytest.mark.usefixtures("models")
 SCHEMA = json.loads(Path(evidence.__file__).with_name("evidence.schema.json").read_text("utf-8"))
 CONFIGS = "demo_en,crows_gender"
 

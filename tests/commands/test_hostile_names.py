@@ -35,6 +35,7 @@ def assert_harmless(*texts: str) -> None:
 @pytest.fixture
 def wide(monkeypatch: pytest.MonkeyPatch, gest: Gest) -> Gest:
     monkeypatch.setenv("COLUMNS", "400")
+    monkeypatch.setattr(page, "COLUMNS", page.COLUMNS[:1])  # figures of both widths have the same names
     return gest
 
 
@@ -94,10 +95,7 @@ def test_console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert json.loads(capsys.readouterr().out) == {"name": HOSTILE}
 
 
-def test_compare_and_report(
-    wide: Gest, honest_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(page, "COLUMNS", page.COLUMNS[:1])  # figures of both widths have the same names
+def test_compare_and_report(wide: Gest, honest_run: Path, tmp_path: Path) -> None:
     names = (HOSTILE, FORMULA)
     runs = [str(forged_run(honest_run, tmp_path / f"run{i}", name)) for i, name in enumerate(names)]
     done = wide("compare", *runs)

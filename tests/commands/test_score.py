@@ -245,14 +245,13 @@ def test_files_for_ci(gest: Gest, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "all 0 checks passed" not in Path("ci/summary.md").read_text("utf-8")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def few_extended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of the extended templates in place of all: one that this model can use, and one that it cannot."""
     some = {number: templates.EXTENDED_TEMPLATES[number] for number in (101, 107)}
     monkeypatch.setattr(templates, "EXTENDED_TEMPLATES", some)
 
 
-@pytest.mark.usefixtures("few_extended")
 def test_a_gate_asks_templates_that_it_does_not_use(gest: Gest) -> None:
     """For a limit on an upper bound, unless the user chose the templates."""
     command = ("score", "bert", "--config", "demo_en", "--output", "run")
@@ -302,7 +301,6 @@ def test_a_model_edited_at_the_words_of_a_gate_fails_in_others() -> None:
     assert not notes
 
 
-@pytest.mark.usefixtures("few_extended")
 def test_a_config_that_fails_in_the_templates_of_a_gate_fails_it(
     gest: Gest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

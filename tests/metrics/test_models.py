@@ -19,8 +19,6 @@ from gest_dataset.measures.result import compute_result
 from tests.metrics.test_metrics import judged, rounded
 from tests.support import naive, zoo
 
-NO_ROWS = Dataset.from_dict({})
-
 
 @pytest.mark.usefixtures("mirror")
 def test_targets_are_the_english_ones_of_the_config() -> None:

@@ -162,12 +162,11 @@ def test_similar_profiles_are_neighbours() -> None:
     assert pytest.approx(t / math.sqrt(t * t + 14), abs=5e-4) == CHANCE
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gest_dataset.report.page.panels_of", lambda *_: [])
 
 
-@pytest.mark.usefixtures("no_figures")
 def test_comparisons_are_those_of_compare(runs: list[LabelledRun], tmp_path: Path) -> None:
     [group] = compare_groups(runs)
     expected = compare([run.run for run in runs], by_template=False).differences
@@ -181,7 +180,6 @@ def test_comparisons_are_those_of_compare(runs: list[LabelledRun], tmp_path: Pat
         assert values == [one.times for one in difference.by_stereotype]
 
 
-@pytest.mark.usefixtures("no_figures")
 def test_runs_on_other_data_are_not_compared(runs: list[LabelledRun], tmp_path: Path) -> None:
     first, second = (run.run for run in runs[:2])
     other = replace(second, manifest=replace(second.manifest, data_fingerprint="another"))

@@ -238,8 +238,6 @@ def test_ranks_and_their_correlation() -> None:
 
 ratio = st.floats(-20, 20, allow_nan=False)
 labelled = st.lists(st.tuples(ratio, st.integers(1, 16)), min_size=1, max_size=60)
-rows_of_3 = st.lists(st.tuples(ratio, ratio, ratio), min_size=1, max_size=40)
-rows_of_4 = st.lists(st.tuples(ratio, ratio, ratio, ratio), min_size=1, max_size=40)
 
 
 def complete(samples: list[tuple[float, int]]) -> tuple[list[float], list[int]]:

@@ -25,7 +25,7 @@ from gest_dataset.data.card import write_card
 from gest_dataset.data.rows import rows_of
 from gest_dataset.gender import parsers
 from gest_dataset.gender.parsers.conllu import Parser, normalized, read_file
-from tests.conftest import MIRROR, ROOT, write_short_report
+from tests.conftest import MIRROR, ROOT
 from tests.studies import corpora
 from tests.support import chats, completions, new_language, planted, services, translators, zoo
 from tests.support.hub import pointed_at, running
@@ -83,11 +83,6 @@ def skip_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Figure, "savefig", save)
     monkeypatch.setattr("gest_dataset.report.page.fit_figure", lambda _: None)
-
-
-def skip_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs get a report of one line; the blocks of one page make real ones."""
-    monkeypatch.setattr("gest_dataset.report.page.write_report", write_short_report)
 
 
 def use_small_parser(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import gzip
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from filelock import FileLock
 
 import gest_dataset
 from gest_dataset.report.labels import label_runs
 from gest_dataset.report.panels import panels_of
 from gest_dataset.runs.folder import find_runs
-from tests.conftest import MANIFEST, MIRROR
+from tests.conftest import in_one_thread as small_world
 from tests.support import planted, zoo
 
 # One run of every kind that a report has a part for
@@ -36,18 +33,6 @@ RUNS = (
     ("bert", "winobias_type1_test"),
 )
 MASCULINE = 0.5 + np.arange(16) / 40  # of the translations of each stereotype
-
-
-@contextlib.contextmanager
-def small_world() -> Iterator[None]:
-    """The test mirror in force, and one thread."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("GEST_MIRROR", str(MIRROR))
-        environment.setenv("GEST_SOURCES", str(MANIFEST))
-        yield
-    torch.set_num_threads(threads)
 
 
 def made(factory: pytest.TempPathFactory) -> Path:

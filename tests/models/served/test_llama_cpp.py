@@ -1,4 +1,8 @@
-"""The real servers of llama.cpp with SmolLM2-135M-Instruct in float32 give the scores of the model itself."""
+"""The real servers of llama.cpp with SmolLM2-135M-Instruct in float32 give the scores of the model itself.
+
+`llama-server` can be built from the source package of llama-cpp-python: `cmake -B build; cmake --build build
+--target llama-server` in its `vendor/llama.cpp`.
+"""
 
 from __future__ import annotations
 

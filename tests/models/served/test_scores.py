@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +46,6 @@ def score(server: Server, animal: str, config: str, **given: Any) -> Scores:
     )
 
 
-@cache
-def own_scores(animal: str, config: str) -> Scores:
-    return gest_dataset.score(str(zoo.directory(animal)), config)
-
-
 def numbers(scores: Scores) -> dict[Any, list[float]]:
     """The scores of each sample."""
     rows = scores.table.to_pylist()
@@ -85,7 +79,7 @@ def test_a_server_gives_the_scores_of_the_model(animal: str, dialect: Any) -> No
     with served(animal, dialect) as server:
         for config in CONFIGS:
             remote = score(server, animal, config)
-            assert_same(remote, own_scores(animal, config))
+            assert_same(remote, gest_dataset.score(str(zoo.directory(animal)), config))
             assert remote.metadata["device"] == "server"
 
 
