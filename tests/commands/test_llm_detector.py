@@ -44,8 +44,8 @@ def german(mirror: Path, tmp_path: Path) -> Rows:
     for number, stereotype in enumerate(load_dataset("gest", "en", split="test")["stereotype"]):
         gender = STEREOTYPES[stereotype].gender if number % 9 != 4 else "male"
         gender = gender if number != 3 else "unknown"
-        word = {"male": "als Mechaniker", "female": "als Mechanikerin", "unknown": "dort"}[gender]
-        rows.append((f"Mit {number + 20} war ich {word} zufrieden.", gender))
+        word = {"male": "ein guter Mechaniker", "female": "eine gute Mechanikerin", "unknown": "dort"}[gender]
+        rows.append((f"Mit {number + 20} war ich {word}.", gender))
     (tmp_path / "mt.txt").write_text("".join(f"{text}\n" for text, _ in rows), encoding="utf-8")
     return rows
 
@@ -194,12 +194,16 @@ def test_sentences_of_the_data_are_no_evidence(gest: Gest, tmp_path: Path, germa
 def test_errors_and_unreadable_answers(gest: Gest, tmp_path: Path, german: Rows) -> None:
     """Errors in labelled sentences make the bounds wider; what cannot be read is unknown, with the reason."""
     more = [
-        (f"Als {word} bin ich {i}.", g)
+        (f"Ich bin {word} Nummer {i}.", g)
         for i in range(60)
         for word, g in (("Onkel", "male"), ("Tante", "female"))
     ]
     labelled = write(tmp_path / "labelled.csv", [*read(), *more])
-    errors = {"Als Onkel bin ich 1.": "female", "Als Tante bin ich 2.": "male", "Als Tante bin ich 3.": "Hm."}
+    errors = {
+        "Ich bin Onkel Nummer 1.": "female",
+        "Ich bin Tante Nummer 2.": "male",
+        "Ich bin Tante Nummer 3.": "Hm.",
+    }
     errors |= {"Ich bin müde.": "Female.", german[1][0]: "<think>male?</think>\n**Male**", german[2][0]: "he"}
     right = knowing(labelled and read(labelled), german)
     with chatting(lambda text, options: errors.get(sentence(text)) or right(text, options)) as server:
