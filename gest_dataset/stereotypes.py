@@ -8,6 +8,7 @@ import csv
 import hashlib
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def _read_table(path: Path) -> list[Stereotype]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
             f"GEST_STEREOTYPES: {path} needs columns number, name, gender ({error!r})."
-        ) from error
+        ) from None
     genders = [gender for _, _, gender in rows]
     numbered = [number for number, _, _ in rows] == list(range(1, len(rows) + 1))
     if not numbered or len(rows) > _MOST or {*genders} != {*GENDERS} or genders != sorted(genders):
@@ -48,12 +49,18 @@ def _read_table(path: Path) -> list[Stereotype]:
 
 
 _TABLE = os.environ.get("GEST_STEREOTYPES")
-_ALL = (
-    _read_table(Path(_TABLE)) if _TABLE else [Stereotype(e["id"], e["name"], e["gender"]) for e in _ENTRIES]
-)
+OWN_SENTENCES = Path(os.environ["GEST_SENTENCES"]) if os.environ.get("GEST_SENTENCES") else None
+try:
+    _ALL = (
+        _read_table(Path(_TABLE))
+        if _TABLE
+        else [Stereotype(e["id"], e["name"], e["gender"]) for e in _ENTRIES]
+    )
+    if OWN_SENTENCES and not (_TABLE and OWN_SENTENCES.is_file()):
+        raise ConfigError(f"GEST_SENTENCES: {OWN_SENTENCES} is not a file, or GEST_STEREOTYPES is not set.")
+except ConfigError:
+    sys.tracebacklimit = 0  # the import fails before a command could show the message alone
+    raise
 STEREOTYPES = {stereotype.id: stereotype for stereotype in _ALL}
 # Identifies the user's stereotypes; empty for GEST's
 OWN_TABLE = hashlib.sha256(repr(_ALL).encode()).hexdigest()[:12] if _TABLE else ""
-OWN_SENTENCES = Path(os.environ["GEST_SENTENCES"]) if os.environ.get("GEST_SENTENCES") else None
-if OWN_SENTENCES and not (OWN_TABLE and OWN_SENTENCES.is_file()):
-    raise ConfigError(f"GEST_SENTENCES: {OWN_SENTENCES} is not a file, or GEST_STEREOTYPES is not set.")

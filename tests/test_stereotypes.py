@@ -191,6 +191,12 @@ def test_wrong_own_sentences(content: str | None, tmp_path: Path) -> None:
     script = "import json\ntry:\n    from gest_dataset.data.rows import rows_of\n    rows_of('en')\n"
     script += "except Exception as error: print(json.dumps(str(error)))"
     message = run_script(script, [], tmp_path, GEST_SENTENCES=str(path))
+    if not content:
+        command = [sys.executable, "-m", "gest_dataset", "list"]
+        variables = os.environ | {"GEST_SENTENCES": str(path)}
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+        assert done.returncode
+        assert len(done.stderr.splitlines()) == 1, "no traceback"
     expected = ["is not a file", "invalid: KeyError('stereotype')", "unknown stereotype '9'"]
     assert any(part in message for part in expected), message
 

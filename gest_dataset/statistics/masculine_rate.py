@@ -140,10 +140,7 @@ def detector_bounds(
 
 
 def detector_validity(labels: Sequence[str], answers: Sequence[str]) -> dict[str, Any]:
-    """Precision and recall of each label with bounds, and `counts` like those of `gender/accuracy.yaml`.
-
-    An answer that is none of `LABELS` is wrong.
-    """
+    """Precision and recall of each label with bounds, and `counts` like those of `gender/accuracy.yaml`."""
     pairs = list(zip(labels, answers, strict=True))
     result: dict[str, Any] = {}
     for label in LABELS:

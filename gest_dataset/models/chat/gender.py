@@ -25,10 +25,7 @@ File: TypeAlias = "str | Path | None"
 
 
 class ChatDetector:
-    """A chat model that finds genders in a language; an error if it is not shown to be precise.
-
-    `labelled` is a table with the columns `text` and `gender` (male, female or unknown).
-    """
+    """A chat model as a detector; an error unless it is precise on `labelled` (columns text and gender)."""
 
     def __init__(self, language: str, model: File, endpoint: str, labelled: Path, cache: File) -> None:
         from gest_dataset.models.served.model import connect  # imports torch
