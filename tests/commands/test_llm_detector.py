@@ -113,7 +113,7 @@ def guess(text: str, options: list[str]) -> str:
 
 def timid(text: str, options: list[str]) -> str:
     """It is right whenever it names a gender, and finds women half of the time."""
-    gender = dict(read()).get(sentence(text))
+    gender = "female" if "Tante" in text else dict(read()).get(sentence(text))
     return "unknown" if gender == "female" and len(text) % 2 else gender or "Hello"
 
 
@@ -134,7 +134,16 @@ ATTACKS: dict[str, tuple[Mind, Callable[[Rows], Rows], str]] = {
     "at random": (guess, list, "male: 50 labelled, precision 3"),
     "says nothing": (lambda *_: "", list, "unknown: 50 labelled, precision undefined, recall 0.0%"),
     "a sentence": (lambda *_: "The speaker is male.", list, "recall 0.0% (0.0% to 8.5%)"),
-    "few women found": (timid, list, "female: 50 labelled, precision 100.0% (8"),
+    "few women found": (
+        timid,
+        lambda rows: rows + [(f"Ich bin Tante{'!' * (i % 2)} Nummer {i}.", "female") for i in range(100)],
+        "female: 150 labelled, precision 100.0% (9",
+    ),
+    "45 of each": (
+        knowing(read()),
+        lambda rows: rows[:90] + rows[-45:],
+        "male: 45 labelled, precision 100.0% (90",
+    ),
     "by the content": (by_content, list, "unknown: 50 labelled"),
     "five sentences": (knowing(read()), lambda rows: rows[:5], "male: 3 labelled, precision 100.0% (38.3%"),
     "one sentence of each, often": (
