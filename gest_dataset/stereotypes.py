@@ -27,6 +27,7 @@ class Stereotype:
 GENDERS = ("female", "male")
 _MOST = 20  # the permutation test takes all choices of them
 _ENTRIES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_GEST = [Stereotype(entry["id"], entry["name"], entry["gender"]) for entry in _ENTRIES]
 
 
 def _read_table(path: Path) -> list[Stereotype]:
@@ -51,11 +52,7 @@ def _read_table(path: Path) -> list[Stereotype]:
 _TABLE = os.environ.get("GEST_STEREOTYPES")
 OWN_SENTENCES = Path(os.environ["GEST_SENTENCES"]) if os.environ.get("GEST_SENTENCES") else None
 try:
-    _ALL = (
-        _read_table(Path(_TABLE))
-        if _TABLE
-        else [Stereotype(e["id"], e["name"], e["gender"]) for e in _ENTRIES]
-    )
+    _ALL = _read_table(Path(_TABLE)) if _TABLE else _GEST
     if OWN_SENTENCES and not (_TABLE and OWN_SENTENCES.is_file()):
         raise ConfigError(f"GEST_SENTENCES: {OWN_SENTENCES} is not a file, or GEST_STEREOTYPES is not set.")
 except ConfigError:
