@@ -225,7 +225,7 @@ def load_grammar(language: str) -> Grammar:
     if language not in languages():
         raise ConfigError(
             f"There are no gender rules for {language!r}; choose one of {', '.join(languages())}, "
-            "or add your own with gest add-language --rules."
+            "add your own with gest add-language --rules, or ask a chat model with --parser llm."
         )
     path = _grammar_file(language)
     return _read_cached(path, path.stat().st_mtime_ns)
