@@ -54,9 +54,9 @@ def _read_config(name: str, entry: Mapping[str, Any]) -> Config:
 _ENTRIES = read_yaml(Path(__file__).with_name("configs.yaml"))
 BUILT_IN = {name: _read_config(name, entry) for name, entry in _ENTRIES.items()}
 if OWN_SENTENCES:
-    text, gest = f"Your own sentences: {OWN_SENTENCES}", BUILT_IN[DEFAULT_CONFIG]
-    own = replace(gest, description=text, sources=(), embedded=OWN_SENTENCES, exact=False)
-    BUILT_IN[DEFAULT_CONFIG] = own
+    _about, _en = f"Your own sentences: {OWN_SENTENCES}", BUILT_IN[DEFAULT_CONFIG]
+    _en = replace(_en, description=_about, sources=(), embedded=OWN_SENTENCES, exact=False)
+    BUILT_IN[DEFAULT_CONFIG] = _en
 
 # Group -> its configs. `all` contains neither the demo's data nor released scores, which are not test sets.
 _BUILT_IN_GROUPS: dict[str, tuple[str, ...]] = {

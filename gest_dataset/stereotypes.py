@@ -37,14 +37,14 @@ def _read_table(path: Path) -> list[Stereotype]:
             rows = [(int(row["number"]), row["name"].strip(), row["gender"]) for row in csv.DictReader(file)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
-            f"GEST_STEREOTYPES: {path} needs columns number, name, gender ({error!r})."
+            f"GEST_STEREOTYPES: {path} cannot be read as a table with number, name and gender: {error!r}."
         ) from None
     genders = [gender for _, _, gender in rows]
-    numbered = [number for number, _, _ in rows] == list(range(1, len(rows) + 1))
+    numbered = [number for number, name, _ in rows if name] == list(range(1, len(rows) + 1))
     if not numbered or len(rows) > _MOST or {*genders} != {*GENDERS} or genders != sorted(genders):
         raise ConfigError(
-            f"GEST_STEREOTYPES: {path} needs 2 to {_MOST} stereotypes, numbered from 1, first those whose "
-            f"gender is female, then those whose gender is male."
+            f"GEST_STEREOTYPES: {path} needs 2 to {_MOST} named stereotypes, numbered from 1, first those "
+            f"whose gender is female, then those whose gender is male."
         )
     return [Stereotype(*row) for row in rows]
 
@@ -55,8 +55,9 @@ try:
     _ALL = _read_table(Path(_TABLE)) if _TABLE else _GEST
     if OWN_SENTENCES and not (_TABLE and OWN_SENTENCES.is_file()):
         raise ConfigError(f"GEST_SENTENCES: {OWN_SENTENCES} is not a file, or GEST_STEREOTYPES is not set.")
-except ConfigError:
-    sys.tracebacklimit = 0  # the import fails before a command could show the message alone
+except ConfigError as error:
+    if Path(sys.argv[0]).name in ("gest", "-m"):  # the import fails before the command could show it
+        sys.exit(f"error: {error}")
     raise
 STEREOTYPES = {stereotype.id: stereotype for stereotype in _ALL}
 # Identifies the user's stereotypes; empty for GEST's

@@ -216,5 +216,5 @@ def test_wrong_own_sentences(content: str | None, tmp_path: Path) -> None:
 def test_a_wrong_table(table: str, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(table, encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"GEST_STEREOTYPES: .*table\.csv needs"):
+    with pytest.raises(ConfigError, match=r"GEST_STEREOTYPES: .*table\.csv (needs|cannot be read as)"):
         _read_table(path)

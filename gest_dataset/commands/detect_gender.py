@@ -27,6 +27,7 @@ def run(
 ) -> None:
     from gest_dataset.data.user_tables import is_table, read_lines, read_user_table
     from gest_dataset.gender import explain
+    from gest_dataset.gender.parsers import LLM
     from gest_dataset.gender.parsers.models import install_trankit
     from gest_dataset.models.chat.gender import ChatDetector, describe, open_detector
     from gest_dataset.storage import check_output_file, write_file
@@ -53,6 +54,8 @@ def run(
         raise DataError(f"{file or '--text'} has no sentences.")
     if output is not None:
         check_output_file(output, *([file] if file else []))
+    if endpoint and parser != LLM:
+        raise ConfigError(f"--endpoint needs --parser {LLM}.")
     detector = open_detector(language, parser, parser_model, None, labelled, endpoint)
     detections = detector.genders(sentences)
     if isinstance(detector, ChatDetector):

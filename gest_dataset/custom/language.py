@@ -359,7 +359,7 @@ class RowReader:
         named = self._by_id.get(sentence_id(int(name)) if regex.fullmatch("[0-9]{1,4}", name) else name)
         text = source or (named.text if named else "")
         matches = list(self._by_text.get(_normalise(text), {}).values())
-        if OWN_TABLE and source and not matches and stereotype in map(str, STEREOTYPES):
+        if OWN_TABLE and source and not matches and named is None and stereotype in map(str, STEREOTYPES):
             number, name = int(stereotype), pair_id("own", int(stereotype), _normalise(source), "", "")
             return [(GestSentence(name, number, source, source), source)]
         agreeing = [
@@ -367,7 +367,7 @@ class RowReader:
             for sentence, text in matches
             if named in (None, sentence) and stereotype in ("", str(sentence.stereotype))
         ]
-        return agreeing or (DISAGREE if matches else UNKNOWN)
+        return agreeing or (DISAGREE if matches or named else UNKNOWN)
 
 
 def _normalise(text: str) -> str:

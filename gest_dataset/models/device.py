@@ -5,10 +5,12 @@ import logging
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch import nn
 from transformers import BitsAndBytesConfig
 
 from gest_dataset.errors import SettingError, convert_errors, describe_error, import_extra
@@ -30,6 +32,18 @@ def return_memory() -> None:
     """Return freed memory to the system: glibc keeps it, in pieces that other tensors do not fit."""
     if _malloc_trim:
         _malloc_trim(0)
+
+
+@contextmanager
+def patched_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+    original = vars(module).get("forward")
+    module.forward = forward
+    try:
+        yield
+    finally:
+        del module.forward
+        if original is not None:
+            module.forward = original
 
 
 def pick_device(requested: str) -> torch.device:

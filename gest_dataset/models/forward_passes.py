@@ -18,14 +18,8 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPastAndCrossAttentions
 
 from gest_dataset.errors import ModelError
-from gest_dataset.models.device import is_immovable, main_device, spans_devices
-from gest_dataset.models.packed_linear import (
-    is_faster,
-    largest_difference,
-    packed_linear_layers,
-    patched_forward,
-    rounding,
-)
+from gest_dataset.models.device import is_immovable, main_device, patched_forward, spans_devices
+from gest_dataset.models.packed_linear import is_faster, largest_difference, packed_linear_layers, rounding
 from gest_dataset.models.prefix_sharing import attention_window, tree_tensors
 from gest_dataset.probes.queries import Input, Lookup, Values
 

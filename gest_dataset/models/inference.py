@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
@@ -27,7 +28,7 @@ from gest_dataset.progress import ProgressBar
 
 logger = logging.getLogger(__name__)
 
-COMMIT_SECONDS = 5.0  # the most work that a killed run loses
+COMMIT_SECONDS = 2.0  # the most work that a killed run loses
 
 
 def compute_log_probs(
@@ -142,21 +143,18 @@ def _compute(
     passes: Sequence[Pass], scorer: Scorer, budget: int, name: str, cache: ResponseCache | None, seed: int
 ) -> tuple[list[Values], _State]:
     """The values of all passes, in their order; the processes of a launcher share the work."""
-    keys = []
-    for sequence, lookups in passes:
-        ids = (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents)
-        questions = [(lookup.position, lookup.targets, lookup.normalise) for lookup in lookups]
-        keys.append(cache_key(seed, ids, questions))
+    is_cached = distributed.on_main(lambda: cache is not None)  # other processes have none
+    keys: Sequence[Any] = [_key(seed, *one) for one in passes] if is_cached else range(len(passes))
     state_key = f"state-{seed}"
     cached = distributed.on_main(lambda: {} if cache is None else cache.get([*keys, state_key]))
     state = _State(**cached.pop(state_key, {}))
-    computed: dict[str, Values] = {key: np.frombuffer(b64decode(text)) for key, text in cached.items()}
+    computed: dict[Any, Values] = {key: np.frombuffer(b64decode(text)) for key, text in cached.items()}
     missing = [i for i, key in enumerate(keys) if key not in computed]
     few = [passes[i] for i in _two_shortest([sequence for sequence, _ in passes])]
     with _out_of_memory(few[:1]):
         scorer.check(*zip(*few, strict=True))
     started = last_commit = time.monotonic()
-    uncommitted: dict[str, Values] = {}
+    uncommitted: dict[Any, Values] = {}
     bar = ProgressBar(len(passes), "inputs", len(computed), name, not distributed.is_main())
     with bar, _out_of_memory(few[:1]), scorer.packed_layers(*zip(*few, strict=True)):
         while missing:
@@ -166,7 +164,7 @@ def _compute(
                 batches.append(missing[:size])
                 missing = missing[size:]
             own_values = _compute_batch([passes[i] for i in batches[distributed.rank()]], scorer, budget)
-            new: dict[str, Values] = {}
+            new: dict[Any, Values] = {}
             left: list[int] = []
             for batch, (values, new_budget) in zip(batches, distributed.gather(own_values), strict=True):
                 new |= {keys[i]: pass_values for i, pass_values in zip(batch, values, strict=False)}
@@ -174,7 +172,7 @@ def _compute(
                 budget = min(budget, new_budget)
             missing = [*left, *missing]
             computed |= new
-            uncommitted |= new
+            uncommitted |= new if cache is not None else {}
             bar.update(len(new))
             now = time.monotonic()
             if now - last_commit < COMMIT_SECONDS and missing:
@@ -190,6 +188,11 @@ def _compute(
     for notes, dtypes in distributed.gather((scorer.notes, scorer.dtypes)):
         state.merge(notes, dtypes)
     return [computed[key] for key in keys], state
+
+
+def _key(seed: int, sequence: Input, lookups: Sequence[Lookup]) -> str:
+    ids = (sequence.input_ids, sequence.decoder_ids, sequence.type_ids, sequence.parents)
+    return cache_key(seed, ids, [(lookup.position, lookup.targets, lookup.normalise) for lookup in lookups])
 
 
 def _compute_batch(batch: Sequence[Pass], scorer: Scorer, budget: int) -> tuple[list[Values], int]:

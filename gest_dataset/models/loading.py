@@ -162,15 +162,16 @@ def as_classifier(model: Any) -> Any:
     The decoder writes a label as its first token; the loss is over the whole vocabulary.
     """
 
+    kind = type(model)
+
     def forward(self: Any, input_ids: Any = None, attention_mask: Any = None, labels: Any = None) -> Any:
         start = input_ids.new_full((len(input_ids), 1), self.config.decoder_start_token_id)
         inputs = {"attention_mask": attention_mask, "decoder_input_ids": start, "use_cache": False}
-        logits = super(type(self), self).forward(input_ids, **inputs).logits[:, 0]
+        logits = kind.forward(self, input_ids, **inputs).logits[:, 0]
         tokens = torch.tensor(getattr(self.config, LABEL_IDS), device=logits.device)
         loss = None if labels is None else torch.nn.functional.cross_entropy(logits, tokens[labels])
         return transformers.modeling_outputs.SequenceClassifierOutput(loss, logits[:, tokens])
 
-    kind = type(model)
     model.__class__ = type(kind.__name__, (kind,), {"forward": forward, "__module__": kind.__module__})
     return model
 

@@ -24,7 +24,7 @@ from torch.backends import mkldnn
 from transformers.activations import GELUActivation, NewGELUActivation
 from transformers.pytorch_utils import Conv1D
 
-from gest_dataset.models.device import return_memory
+from gest_dataset.models.device import patched_forward, return_memory
 from gest_dataset.probes.queries import Values
 
 logger = logging.getLogger(__name__)
@@ -69,19 +69,6 @@ def rounding(dtype: torch.dtype, values: Values) -> float:
 
 
 @contextmanager
-def patched_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
-    original = vars(module).get("forward")
-    module.forward = forward
-    try:
-        yield
-    finally:
-        if original is None:
-            del module.forward
-        else:
-            module.forward = original
-
-
-@contextmanager
 def packed_linear_layers(
     model: Any, compute: Callable[[], Values], dtype: torch.dtype = torch.float32
 ) -> Iterator[list[nn.Module]]:
@@ -103,11 +90,12 @@ def packed_linear_layers(
         if largest_difference(compute, expected) > tolerance:
             packed.close()
             layers = []
-        for layer, activation in _before_activations(model, layers):
+        fusable = list(_before_activations(model, layers))
+        for layer, activation in fusable:
             function = _ACTIVATIONS[type(activation)]
             fused.enter_context(patched_forward(layer, partial(layer.forward, function=function)))
             fused.enter_context(patched_forward(activation, lambda states: states))
-        if largest_difference(compute, expected) > tolerance:
+        if fusable and largest_difference(compute, expected) > tolerance:
             fused.close()
         yield layers
 

@@ -150,8 +150,7 @@ def detector_validity(labels: Sequence[str], answers: Sequence[str]) -> dict[str
         result[label] = {"n": len(recall), **shares}
     gendered = {label: sum(pairs.count((label, one)) for one in GENDERS) for label in LABELS}
     counts = {"neutral": labels.count(UNKNOWN), "neutral_as_gendered": gendered.pop(UNKNOWN)}
-    for one, other in zip(GENDERS, reversed(GENDERS), strict=True):
-        counts[f"{one}_as_{other}"] = pairs.count((one, other))
+    counts |= {f"{one}_as_{other}": pairs.count((one, other)) for one, other in (GENDERS, GENDERS[::-1])}
     return result | {"counts": counts | gendered}
 
 

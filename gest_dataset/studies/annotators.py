@@ -6,7 +6,6 @@ was given the stereotype: female, neutral or male. The second annotator decides 
 first one does not accept, so there is no alpha of the two.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +27,9 @@ _GROUPS = ("first_annotator", "creator")
 _OWN = ["own gender, strongly", "own gender", "neutral", "opposite", "opposite, strongly"]
 
 
-def annotators(runs: Runs = (), released: str | Path | None = None, where: Sequence[str] = ()) -> Study:
+def annotators(runs: Runs = (), released: str | Path | None = None) -> Study:
     """Agreement of annotators, and g_s by their votes, of runs in English and of released scores."""
-    files = Released(released, where)
+    files = Released(released)
 
     def suitable(run: Run) -> bool:
         return run.manifest.measure == TEMPLATES.name and run.manifest.config in SENTENCES

@@ -134,9 +134,7 @@ def _mixed_precision(dtype: str, device: torch.device, kind: str) -> str:
     return name
 
 
-def load_classifier(
-    name: str, seed: int, text_to_text: bool = False
-) -> tuple[Any, Any, set[str], str | None]:
+def load_classifier(name: str, seed: int, to_text: bool = False) -> tuple[Any, Any, set[str], str | None]:
     """The model in float32, its tokenizer, the names of its new head's weights, and the revision."""
     language_model = load_model(name, Settings(device="cpu", dtype="float32"))  # checks the files
     tokenizer, revision = language_model.tokenizer, language_model.revision
@@ -145,7 +143,7 @@ def load_classifier(
     problem = f"{name} cannot be loaded as a classifier"
     with convert_errors(lambda error: ModelError(f"{problem}: {describe_error(error)}.")):
         model, info = from_pretrained(
-            getattr(transformers, f"AutoModelFor{'Seq2SeqLM' if text_to_text else 'SequenceClassification'}"),
+            getattr(transformers, f"AutoModelFor{'Seq2SeqLM' if to_text else 'SequenceClassification'}"),
             name,
             revision=revision,
             dtype=torch.float32,
@@ -153,7 +151,7 @@ def load_classifier(
             label2id={label: number for number, label in LABELS.items()},
             output_loading_info=True,
         )
-    if text_to_text:
+    if to_text:
         words = zip(*(tokenizer(word).input_ids for word in WORDS), strict=False)
         tokens = next((pair for pair in words if len({*pair, tokenizer.unk_token_id}) == 3), None)
         if tokens is None:

@@ -221,6 +221,5 @@ def make_study(
         limitations[f"Only sentences with {' and '.join(files.conditions)}."] = None
         used["where"] = " ".join(files.conditions)
     shown = tuple(table for table in tables if table.rows)
-    return Study(
-        name, TEXTS["titles"][name], shown, tuple(dict.fromkeys((*limitations, *files.notes, *notes))), used
-    )
+    limits = tuple(dict.fromkeys((*limitations, *files.notes, *notes)))
+    return Study(name, TEXTS["titles"][name], shown, limits, used)

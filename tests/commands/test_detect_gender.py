@@ -66,6 +66,7 @@ def test_wrong_input(gest: Gest, tmp_path: Path) -> None:
         (("table.csv", "--column", "to", "--output", "./table.csv"), 2, "table.csv is an input"),
         (("table.csv", "--column", "to", "--output", "."), 2, "is a folder"),
         (("--text", "x", "--language", "de"), 2, "There are no gender rules for 'de'"),
+        (("--text", "x", "--language", "sk", "--endpoint", "http://x"), 2, "--endpoint needs --parser llm."),
         (("--text", "x", "--parser-model", "cs.udpipe"), 2, "cs.udpipe looks like a Czech model"),
     ):
         done = gest("detect-gender", *SLOVAK, *arguments)

@@ -123,6 +123,7 @@ def by_content(text: str, options: list[str]) -> str:
     return random.Random(text).choice(["male", "female", "unknown"]) if gender == "unknown" else gender
 
 
+FATHERS: Rows = [(f"Ich bin {i} Jahre alt und Vater.", "male") for i in range(50)]
 ATTACKS: dict[str, tuple[Mind, Callable[[Rows], Rows], str]] = {
     "always male": (lambda *_: "male", list, "female: 50 labelled, precision undefined, recall 0.0%"),
     "always male, nearly all labels male": (
@@ -145,6 +146,13 @@ ATTACKS: dict[str, tuple[Mind, Callable[[Rows], Rows], str]] = {
         "male: 45 labelled, precision 100.0% (90",
     ),
     "by the content": (by_content, list, "unknown: 50 labelled"),
+    "four neutral ones by the content": (
+        knowing(
+            [(text, "male" if row > 145 else gender) for row, (text, gender) in enumerate(read())], FATHERS
+        ),
+        lambda rows: rows + FATHERS,
+        "male: 100 labelled, precision 96.2% (90.2%",
+    ),
     "five sentences": (knowing(read()), lambda rows: rows[:5], "male: 3 labelled, precision 100.0% (38.3%"),
     "one sentence of each, often": (
         knowing(read()),

@@ -118,10 +118,10 @@ def test_a_download_is_cached_and_verified_on_every_read(server: Upstream) -> No
 
 
 def test_connection_and_server_errors_are_retried(server: Upstream) -> None:
-    server.statuses = [503, 500]
-    server.cut_after = [0, 0, 200_000]
+    server.statuses = [503]
+    server.cut_after = [0, 200_000]
     assert sources.fetch(KEY).read_bytes() == BODY
-    assert len(server.requests) == 4
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize(("status", "tries", "kind"), [(404, 1, SourceError), (503, 4, UnreachableError)])

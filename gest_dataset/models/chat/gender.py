@@ -21,13 +21,13 @@ from gest_dataset.storage import read_yaml, sha256
 
 _TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_suffix(".yaml"))
 _SAMPLING = Sampling(max_tokens=2048)  # at temperature 0; reasoning models think before they answer
-File: TypeAlias = "str | Path | None"
+Given: TypeAlias = "str | Path | None"
 
 
 class ChatDetector:
     """A chat model as a detector; an error unless it is precise on `labelled` (columns text and gender)."""
 
-    def __init__(self, language: str, model: File, endpoint: str, labelled: Path, cache: File) -> None:
+    def __init__(self, language: str, model: Given, endpoint: str, labelled: Path, cache: Given) -> None:
         from gest_dataset.models.served.model import connect  # imports torch
 
         table = read_user_table(labelled)
@@ -88,7 +88,7 @@ def describe(validity: Mapping[str, Any]) -> str:
 
 
 def open_detector(
-    language: str, parser: str, model: File, cache: File, labelled: File, endpoint: str | None
+    language: str, parser: str, model: Given, cache: Given, labelled: Given, endpoint: str | None
 ) -> GenderDetector | ChatDetector:
     """The rules of a language with a parser, or a chat model."""
     if parser != LLM and labelled is None:
