@@ -17,10 +17,13 @@ from datasets import Dataset
 
 import gest_dataset
 from gest_dataset import builders
+from gest_dataset.custom import language
 from gest_dataset.data.rows import check_stereotypes
 from gest_dataset.errors import ConfigError
+from gest_dataset.languages import LANGUAGES
 from gest_dataset.runs import read_run
 from gest_dataset.stereotypes import STEREOTYPES, _read_table
+from gest_dataset.translation.sentences import GestSentence
 from tests.conftest import MANIFEST, MIRROR
 from tests.support import zoo
 
@@ -180,6 +183,15 @@ def test_rows_with_other_stereotypes(change: dict[str, Any]) -> None:
     check_stereotypes(Dataset.from_list([row]))
     with pytest.raises(ConfigError, match="The data has other stereotypes"):
         check_stereotypes(Dataset.from_list([row, row | change]))
+
+
+def test_an_id_that_contradicts_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "OWN_TABLE", "of the user")
+    sentences = [GestSentence("own-0000", 2, "I am tall.", "I am tall.")]
+    reader = language.RowReader(LANGUAGES["sk"], sentences, first_letter=True, max_words=1)
+    new = {"source": "I am tal.", "stereotype": "1"}
+    assert [found.text for found, _ in reader._match(new)] == ["I am tal."]
+    assert reader._match({**new, "id": "own-0000"}) == language.DISAGREE
 
 
 @pytest.mark.parametrize("content", [None, "sentence\nI am.\n", "sentence,stereotype\nI am.,9\n"])

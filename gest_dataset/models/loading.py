@@ -296,6 +296,8 @@ def _load(name: str, settings: Settings, next_sentence: bool) -> LoadedModel:
 def _wrap_objects(pair: tuple[Any, ...], settings: Settings) -> LoadedModel:
     name, kind = name_and_kind(pair)
     model, tokenizer = pair
+    if hasattr(model.config, LABEL_IDS):
+        raise ModelError(f"{name} is a text-to-text next-sentence model: give its folder, not the objects.")
     _check_tokenizer(tokenizer, model.config, name)
     current = devices.main_device(model)
     target = current if settings.device == "auto" else devices.pick_device(settings.device)

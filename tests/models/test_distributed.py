@@ -105,7 +105,7 @@ def _slow_run(model: str, folder: Path, seconds: float) -> int:
     return sum(inputs)
 
 
-@pytest.mark.parametrize(("victim", "size"), [(1, 1), pytest.param(0, 3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("victim", "size"), [pytest.param(1, 1, marks=pytest.mark.slow), (0, 3)])
 def test_a_killed_run_resumes_with_another_number_of_processes(
     victim: int, size: int, tmp_path: Path
 ) -> None:

@@ -154,6 +154,8 @@ def test_text_to_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = gest_dataset.score(str(tmp_path / "nsp"), "stereoset_en_intersentence", device="cpu")
     assert scores.metadata["kind"] == "nsp"
     assert any(note.startswith("text-to-text: P(is next)") for note in scores.metadata["notes"])
+    with pytest.raises(ModelError, match="give its folder, not the objects"):
+        gest_dataset.score((model, tokenizer), "stereoset_en_intersentence")
     rows = {row["id"]: row for row in rows_of("stereoset_en_intersentence")}
     for score in scores.table.to_pylist():
         row = rows[score["id"]]
